@@ -22,11 +22,11 @@ row 8, without which an upgrade to kraft.version 1 could leave the leader out of
 
 from __future__ import annotations
 
-from kraftctl.metadata.registration_limits import why_listeners_too_large
 from kraftctl.raft.check_quorum import note_fetch_of_voter
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import INFO
 from kraftctl.raft.events import RequestReceived
+from kraftctl.raft.named_endpoints import endpoints_of, why_unusable
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.states import Leader
 from kraftctl.raft.voter_change import is_voter_set_committed, write_voters
@@ -59,11 +59,10 @@ def handle_update_raft_voter(core: RaftCore, event: RequestReceived) -> None:
 def _why_malformed(core: RaftCore, request: UpdateRaftVoterRequest) -> Errors:
     feature = request.kraft_version_feature
     has_range = 0 <= feature.min_supported_version <= feature.max_supported_version
-    names = [listener.name for listener in request.listeners]
-    if is_incomplete(_key_of(request)) or core.default_listener() not in names or not has_range:
+    is_known = core.default_listener() in endpoints_of(request.listeners)
+    if is_incomplete(_key_of(request)) or not is_known or not has_range:
         return Errors.INVALID_REQUEST
-    too_large = why_listeners_too_large([(listener.name, listener.host) for listener in request.listeners])
-    return Errors.NONE if too_large is None else Errors.INVALID_REQUEST
+    return Errors.NONE if why_unusable(request.listeners) is None else Errors.INVALID_REQUEST
 
 
 def _update(core: RaftCore, leader: Leader, node: VoterNode) -> Errors:
@@ -95,7 +94,7 @@ def _key_of(request: UpdateRaftVoterRequest) -> ReplicaKey:
 
 def _voter_of(request: UpdateRaftVoterRequest) -> VoterNode:
     feature = request.kraft_version_feature
-    endpoints = {listener.name: (listener.host, listener.port) for listener in request.listeners}
+    endpoints = endpoints_of(request.listeners)
     return VoterNode(
         _key_of(request), endpoints, feature.min_supported_version, feature.max_supported_version
     )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kraftctl.metadata.registration_limits import why_listeners_too_large
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import ERROR
 from kraftctl.raft.elections import is_consistent_leader, join_epoch
+from kraftctl.raft.named_endpoints import endpoints_of, why_unusable
 from kraftctl.raft.other_replicas import note_leader
 from kraftctl.raft.validation import is_raised_too_often, voter_only_error
 from kraftctl.raft.voter_set import Endpoints
@@ -23,8 +23,7 @@ def join_leader(
     error = voter_only_error(core, leader_id, epoch)
     if error != Errors.NONE:
         return error
-    listeners = [(endpoint.name, endpoint.host) for endpoint in request.leader_endpoints]
-    if why_listeners_too_large(listeners) is not None:
+    if why_unusable(request.leader_endpoints) is not None:
         return Errors.INVALID_REQUEST
     if not is_consistent_leader(core, epoch, leader_id):
         text = f"{leader_id} {what_it_says} epoch {epoch}, which contradicts {core.state!r}"
@@ -44,5 +43,5 @@ def _endpoints(
     EndQuorumEpoch.
     """
     if request.leader_endpoints:
-        return {endpoint.name: (endpoint.host, endpoint.port) for endpoint in request.leader_endpoints}
+        return endpoints_of(request.leader_endpoints)
     return core.voters.endpoints(leader_id)

@@ -18,11 +18,11 @@ A voter with more or longer endpoints than a node registers is not added, either
 
 from __future__ import annotations
 
-from kraftctl.metadata.registration_limits import why_listeners_too_large
 from kraftctl.raft.core import RaftCore
 from kraftctl.raft.effects import WARN
 from kraftctl.raft.events import RequestReceived
 from kraftctl.raft.forced_removal import is_forced
+from kraftctl.raft.named_endpoints import endpoints_of, why_unusable
 from kraftctl.raft.other_replicas import sent_from
 from kraftctl.raft.replica_key import NO_DIRECTORY_ID, ReplicaKey
 from kraftctl.raft.validation import is_other_cluster, leader_only_error
@@ -47,15 +47,14 @@ class Refusal:
 def handle_add_raft_voter(core: RaftCore, event: RequestReceived) -> None:
     request = event.request
     assert isinstance(request, AddRaftVoterRequest)
-    listeners = [(listener.name, listener.host) for listener in request.listeners]
     refusal = check_leads_cluster(core, request.cluster_id, core.state.epoch)
     if refusal.error == Errors.NONE:
-        refusal = _check_add(core, ReplicaKey(request.voter_id, request.voter_directory_id), listeners)
+        refusal = _check_add(core, request)
     if refusal.error != Errors.NONE:
         response = AddRaftVoterResponse(error_code=refusal.error, error_message=refusal.message)
         core.respond(event.request_id, response)
         return
-    endpoints = {listener.name: (listener.host, listener.port) for listener in request.listeners}
+    endpoints = endpoints_of(request.listeners)
     change = _change(core, event, ack_when_committed=request.ack_when_committed)
     begin_add(core, change, VoterNode(ReplicaKey(request.voter_id, request.voter_directory_id), endpoints))
 
@@ -96,14 +95,14 @@ def check_leads_cluster(core: RaftCore, cluster_id: str | None, epoch: int) -> R
     return Refusal(leader_only_error(core, epoch))
 
 
-def _check_add(core: RaftCore, key: ReplicaKey, listeners: list[tuple[str, str]]) -> Refusal:
-    """Checks an addition; `listeners` are pairs of name and host."""
+def _check_add(core: RaftCore, request: AddRaftVoterRequest) -> Refusal:
+    key = ReplicaKey(request.voter_id, request.voter_directory_id)
     if is_incomplete(key):
         return Refusal(Errors.INVALID_REQUEST, "The voter to add has no id or no directory id")
-    too_large = why_listeners_too_large(listeners)
-    if too_large is not None:
-        return Refusal(Errors.INVALID_REQUEST, f"The voter cannot be added: {too_large}")
-    listener_names = [name for name, _ in listeners]
+    unusable = why_unusable(request.listeners)
+    if unusable is not None:
+        return Refusal(Errors.INVALID_REQUEST, f"The voter cannot be added: {unusable}")
+    listener_names = list(endpoints_of(request.listeners))
     if core.default_listener() not in listener_names:
         return Refusal(
             Errors.INVALID_REQUEST,

@@ -7,6 +7,7 @@ from tests.faults.planted_fault import PlantedFault
 ACL_INDEX = "tests/image/test_acl_index.py"
 BOUNDED_RECORDS = "tests/controller/test_bounded_records.py"
 PARKED_FETCHES = "tests/raft/test_parked_fetches.py"
+NAMED_ENDPOINTS = "tests/raft/test_named_endpoints.py"
 RAFT_BOUNDS = "tests/raft/test_bounds.py"
 ACL_SCAN = "tests/controller/test_acl_scan.py"
 EXCESSIVE = "tests/controller/test_excessive_requests.py"
@@ -152,10 +153,26 @@ FAULTS = (
     PlantedFault(
         "leaders-with-any-number-of-endpoints",
         "kraftctl/raft/join_leader.py",
-        "    if why_listeners_too_large(listeners) is not None:\n",
-        "    if why_listeners_too_large(listeners[:1]) is not None:\n",
+        "    if why_unusable(request.leader_endpoints) is not None:\n",
+        "    if why_unusable(request.leader_endpoints[:1]) is not None:\n",
         (RAFT_BOUNDS,),
         "A BeginQuorumEpoch leaves megabytes of endpoints in the state of each voter.",
+    ),
+    PlantedFault(
+        "voters-with-a-listener-of-blanks",
+        "kraftctl/raft/named_endpoints.py",
+        "    if not all(trim(each.name) for each in named):\n",
+        "    if not all(each.name for each in named):\n",
+        (NAMED_ENDPOINTS,),
+        "A voter gets into the log that ends each of Kafka's controllers and brokers that reads it.",
+    ),
+    PlantedFault(
+        "names-of-listeners-as-they-are",
+        "kraftctl/raft/named_endpoints.py",
+        "    return {each.name.upper(): (each.host, each.port) for each in named}\n",
+        "    return {each.name: (each.host, each.port) for each in named}\n",
+        (NAMED_ENDPOINTS,),
+        "A voter that names the listener `controller` is refused; Kafka's controller takes it.",
     ),
     PlantedFault(
         "a-full-lot-turns-voters-away",

@@ -18,11 +18,14 @@ from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated import add_raft_voter_request as voters
 from kraftctl_protocol.generated import alter_configs_request as legacy
 from kraftctl_protocol.generated import alter_partition_request as isr
+from kraftctl_protocol.generated import begin_quorum_epoch_request as begin
 from kraftctl_protocol.generated import create_acls_request as acls
 from kraftctl_protocol.generated import create_partitions_request as partitions
 from kraftctl_protocol.generated import create_topics_request as topics
 from kraftctl_protocol.generated import describe_quorum_request as quorum
+from kraftctl_protocol.generated import end_quorum_epoch_request as end
 from kraftctl_protocol.generated import incremental_alter_configs_request as configs
+from kraftctl_protocol.generated import update_raft_voter_request as update
 from kraftctl_protocol.generated.api_versions_request import ApiVersionsRequest
 from kraftctl_protocol.generated.api_versions_response import ApiVersionsResponse
 from kraftctl_protocol.generated.create_topics_response import CreateTopicsResponse
@@ -193,7 +196,16 @@ def test_it_never_answers(java: Javas, request_: Message) -> None:
         java.ask(request_, SILENCE_SECONDS)
 
 
-LISTENER = voters.Listener(name="", host="localhost", port=1)
+LISTENER = voters.Listener(name=" ", host="localhost", port=1)
+
+
+def from_leader(message: Any, request: Any) -> Message:
+    """A request that names the leader, with a listener without a name; `message` has its structures."""
+    partition = message.PartitionData(leader_id=3000, leader_epoch=1)
+    endpoint = message.LeaderEndpoint(name=" ", host="localhost", port=1)
+    topic = message.TopicData(topic_name=METADATA_TOPIC, partitions=[partition])
+    found: Message = request(cluster_id=None, topics=[topic], leader_endpoints=[endpoint])
+    return found
 
 
 @pytest.mark.parametrize(
@@ -204,12 +216,25 @@ LISTENER = voters.Listener(name="", host="localhost", port=1)
             voters.AddRaftVoterRequest(
                 cluster_id=None, voter_id=5, voter_directory_id=b"d" * 16, listeners=[LISTENER]
             ),
-            id="nameless-listener",
+            id="nameless-listener-of-a-voter",
         ),
+        pytest.param(
+            update.UpdateRaftVoterRequest(
+                cluster_id=None,
+                current_leader_epoch=1,
+                voter_id=5,
+                voter_directory_id=b"d" * 16,
+                listeners=[update.Listener(name="", host="localhost", port=1)],
+            ),
+            id="nameless-listener-of-an-update",
+        ),
+        pytest.param(from_leader(begin, begin.BeginQuorumEpochRequest), id="nameless-listener-of-a-leader"),
+        pytest.param(from_leader(end, end.EndQuorumEpochRequest), id="nameless-listener-at-the-end"),
     ],
 )
 def test_its_process_ends(tmp_path: Path, request_: Message) -> None:
     with Cluster(kafka(), tmp_path, brokers=0, java_controller=True, controller_settings=SETTINGS) as cluster:
+        assert Javas(cluster, brokers=()).epoch() == 1
         with ControllerClient(cluster.controller.port) as client, pytest.raises(ConnectionError):
             client.call(request_, request_.HIGHEST_VERSION, Message)
         await_result(lambda: not cluster.controller.running, "the process ends")

@@ -18,7 +18,6 @@ from kraftctl_protocol.generated import alter_partition_request as isr
 from kraftctl_protocol.generated import create_acls_request as acls
 from kraftctl_protocol.generated import fetch_snapshot_request as snapshots
 from kraftctl_protocol.generated import incremental_alter_configs_request as configs
-from kraftctl_protocol.generated.add_raft_voter_request import AddRaftVoterRequest, Listener
 from kraftctl_protocol.generated.alter_client_quotas_request import (
     AlterClientQuotasRequest,
     EntityData,
@@ -205,20 +204,6 @@ def test_two_resources_of_a_type_that_is_not_known_are_refused_with_a_response(
     resource = legacy.AlterConfigsResource(resource_type=99, resource_name="x")
     response = active.request(legacy.AlterConfigsRequest(resources=[resource, resource]))
     assert {each.error_code for each in response.responses} == {Errors.UNSUPPORTED_VERSION}
-
-
-def test_a_voter_with_a_nameless_listener_is_refused(start_quorum: StartQuorum) -> None:
-    quorum = start_quorum(7, [1, 2, 3], [4])
-    request = AddRaftVoterRequest(
-        cluster_id=None,
-        timeout_ms=1_000,
-        voter_id=4,
-        voter_directory_id=b"d" * 16,
-        listeners=[Listener(name="", host="localhost", port=1)],
-    )
-    refused = quorum.ask(quorum.led(), request)
-    quorum.run_for(100)
-    assert refused.error == Errors.INVALID_REQUEST
 
 
 def test_a_live_broker_can_be_unregistered(active: ActiveController) -> None:

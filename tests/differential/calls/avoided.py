@@ -16,6 +16,7 @@ MADE_SHARE = 0.01
 APPEND, SUBTRACT = 2, 3
 BROKER, BROKER_LOGGER = 4, 8
 CONTROLLER = "3000"
+NAMING_ENDPOINTS = ("AddRaftVoter", "UpdateRaftVoter", "BeginQuorumEpoch", "EndQuorumEpoch")
 LAST_LEVELS_OF_4_3 = {"metadata.version": 30, "share.version": 1}
 ELECTION = "unclean.leader.election.enable"
 INT_MAX = 2**31 - 1
@@ -338,7 +339,8 @@ def _negative_id(body: Body) -> bool:
 
 
 def _nameless_listener(body: Body) -> bool:
-    return any(not each["Name"].strip(BLANKS) for each in body["Listeners"])
+    named = body["Listeners"] if "Listeners" in body else body["LeaderEndpoints"]
+    return any(not each["Name"].strip(BLANKS) for each in named)
 
 
 Checks = dict[str, Callable[[Body], bool]]
@@ -374,7 +376,7 @@ CHECKS: dict[str, Checks] = {
         "a long text": _long_text,
     },
     "ControllerRegistration": {"a malformed listener": _malformed_listener, "a long text": _long_text},
-    "AddRaftVoter": {"a nameless listener": _nameless_listener},
+    **{api: {"a nameless listener": _nameless_listener} for api in NAMING_ENDPOINTS},
 }
 CHECKS_OF_4_3: dict[str, Checks] = {
     "CreateAcls": {"a network": _network, "no host": _no_host},

@@ -12,6 +12,13 @@ from tests.differential.sides import CLUSTER_ID
 LOG = "__cluster_metadata"
 LOG_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 ENDPOINTS = [{"Name": "CONTROLLER", "Host": "localhost", "Port": 1}]
+OF_VOTERS: tuple[list[Body], ...] = (
+    ENDPOINTS, ENDPOINTS, [], [{"Name": "X", "Host": "h", "Port": 1}],
+    [{"Name": "Controller", "Host": "h", "Port": 1}],
+    [*ENDPOINTS, {"Name": "controller", "Host": "", "Port": 0}],
+    [*ENDPOINTS, {"Name": " ", "Host": "h", "Port": 1}],
+)  # fmt: skip
+"""The last one ends Kafka's process (calls/avoided.py)."""
 
 
 def _log(pick: Chooser) -> str:
@@ -90,7 +97,7 @@ def begin_quorum_epoch(pick: Chooser) -> list[Call]:
         "ClusterId": _cluster(pick),
         "VoterId": pick.one((3000, 3000, -1, 3001)),
         "Topics": [{"TopicName": _log(pick), "Partitions": _partitions(pick, partition)}],
-        "LeaderEndpoints": pick.one((ENDPOINTS, [])),
+        "LeaderEndpoints": pick.one(OF_VOTERS),
     }
     return [Call("BeginQuorumEpoch", pick.version("BeginQuorumEpoch"), body)]
 
@@ -106,7 +113,7 @@ def end_quorum_epoch(pick: Chooser) -> list[Call]:
     body = {
         "ClusterId": _cluster(pick),
         "Topics": [{"TopicName": _log(pick), "Partitions": _partitions(pick, partition)}],
-        "LeaderEndpoints": pick.one((ENDPOINTS, [])),
+        "LeaderEndpoints": pick.one(OF_VOTERS),
     }
     return [Call("EndQuorumEpoch", pick.version("EndQuorumEpoch"), body)]
 
@@ -166,7 +173,7 @@ def add_raft_voter(pick: Chooser) -> list[Call]:
         "TimeoutMs": 100,
         "VoterId": 3000,
         "VoterDirectoryId": _directory(pick),
-        "Listeners": pick.one((ENDPOINTS, [], [{"Name": "X", "Host": "h", "Port": 1}])),
+        "Listeners": pick.one(OF_VOTERS),
         "AckWhenCommitted": pick.often(0.5),
     }
     return [Call("AddRaftVoter", pick.version("AddRaftVoter"), body)]
@@ -189,7 +196,7 @@ def update_raft_voter(pick: Chooser) -> list[Call]:
         "CurrentLeaderEpoch": _epoch(pick),
         "VoterId": pick.one((3001, 3002, -1)),
         "VoterDirectoryId": _directory(pick),
-        "Listeners": pick.one((ENDPOINTS, [], [{"Name": "X", "Host": "h", "Port": 1}])),
+        "Listeners": pick.one(OF_VOTERS),
         "KRaftVersionFeature": {
             "MinSupportedVersion": pick.one((0, 1, 5)),
             "MaxSupportedVersion": pick.one((1, 0)),
