@@ -83,8 +83,9 @@ class PartitionRegistration:
 
     def merge(self, change: PartitionChangeRecord, tuples: InternedTuples) -> PartitionRegistration:
         """Returns the next state. Every change is a new partition epoch, every `leader` field a new leader
-        epoch.
+        epoch. `tuples` are those of the image that has this partition.
         """
+        assert tuples.broker_directories is self.shared.broker_directories, "each table has its own numbers"
         replicas = self.replicas
         packed = self.packed_directories
         directories = self.shared.directories

@@ -164,3 +164,20 @@ def test_a_leadership_that_ends_with_an_assignment_does_not_end_twice() -> None:
     assert codes(result) == [Errors.NONE]
     changes = [each.record for each in result.records if isinstance(each.record, PartitionChangeRecord)]
     assert [(each.leader, each.isr) for each in changes] == [(2, None), (NO_LEADER_CHANGE, [2])]
+
+
+def test_a_leader_in_another_directory_stays() -> None:
+    """Numbers of directories are those of the image: broker 2 has named the one that it leads in second."""
+    state = MetadataState()
+    state.broker(1, directories=2)
+    state.broker(2, directories=2)
+    failed, online = directory(2, 9), directory(2, 1)
+    state.topic("old", partition_record([2], directories=[failed]), number=2)
+    state.topic("foo", partition_record([1, 2], isr=[2], leader=2, directories=[UNASSIGNED, online]))
+    result = ask(state, (directory(1, 9), 0))
+    assert codes(result) == [Errors.NONE]
+    (change,) = [each.record for each in result.records]
+    assert isinstance(change, PartitionChangeRecord)
+    assert (change.leader, change.isr) == (NO_LEADER_CHANGE, None)
+    state.apply(result)
+    assert (state.partition(0).leader, state.partition(0).directory(2)) == (2, online)

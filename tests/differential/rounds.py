@@ -214,8 +214,8 @@ class Round:
         java.send(call)
         ours.send(call)
         responses = java.receive(call), ours.receive(call)
-        if responses[0].body is not None and responses[0].body.get("ThrottleTimeMs"):
-            # Kafka reads nothing more from a client that is to wait: the next call is that of another one.
+        if any(each.body is not None and each.body.get("ThrottleTimeMs") for each in responses):
+            # Nothing more is read from a client that is to wait: the next call is that of another one.
             java.disconnect()
             ours.disconnect()
         return responses

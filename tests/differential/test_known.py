@@ -115,7 +115,7 @@ def of_loggers(node: str) -> Body:
         (Call("AlterClientQuotas", 1, quotas_of(["1.1", "::1"], ["::1"])), True),
         (Call("AlterClientQuotas", 1, quotas_of(["1.1", "::1"], ["1.1"])), False),
         (Call("AlterClientQuotas", 1, quotas_of(["null"])), True),
-        (Call("AddRaftVoter", 1, {"Listeners": [{"Name": " "}]}), True),
+        (Call("AddRaftVoter", 1, {"Listeners": [{"Name": " ", "Host": "h"}]}), True),
         (Call("IncrementalAlterConfigs", 1, of_the_cluster("max.connections", "null")), True),
         (Call("IncrementalAlterConfigs", 1, of_the_cluster("max.connections", "0")), True),
         (Call("IncrementalAlterConfigs", 1, of_the_cluster("max.connections", "10")), False),

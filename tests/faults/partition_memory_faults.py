@@ -13,7 +13,17 @@ LISTED = "tests/image/test_topic_partitions.py"
 PACKED = "tests/metadata/test_broker_directories.py"
 REPLAY = "tests/controller/test_committed_replay.py"
 
+ASSIGNED = "tests/controller/test_assign_replicas_to_dirs.py::test_a_leader_in_another_directory_stays"
+
 FAULTS = (
+    PlantedFault(
+        "directories-by-the-numbers-of-another-table",
+        "kraftctl/controller/replication_control/offline_directories.py",
+        "    tuples = state.image.topics.tuples\n",
+        "    tuples = type(state.image.topics.tuples)()\n",
+        (ASSIGNED,),
+        "A leader loses its partition because another broker has put its replica into a failed directory.",
+    ),
     PlantedFault(
         "partitions-after-a-gap-are-dropped",
         PARTITIONS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 
@@ -116,3 +117,35 @@ def test_only_the_connection_of_a_client_itself_waits(port: int) -> None:
         assert wait_ms > soon_ms
         assert served_after_ms(client) >= wait_ms - UNREAD_MS
         assert served_after_ms(client) < soon_ms
+
+
+def served_connections(port: int, count: int) -> int:
+    """Returns how many of so many clients, one after the other, get a response."""
+    served = 0
+    for _ in range(count):
+        with suppress(OSError), ControllerClient(port) as client:
+            served_after_ms(client)
+            served += 1
+    return served
+
+
+def test_a_rate_of_new_connections_of_addresses_is_that_of_brokers(
+    port: int, request: pytest.FixtureRequest
+) -> None:
+    """Only Kafka's controller refuses an address whose controllers or brokers come back too often."""
+    every_address = EntityData(entity_type="ip", entity_name=None)
+    with ControllerClient(port) as client:
+
+        def limit(*, remove: bool) -> None:
+            rate = OpData(key="connection_creation_rate", value=1.0, remove=remove)
+            entry = EntryData(entity=[every_address], ops=[rate])
+            client.call(AlterClientQuotasRequest(entries=[entry]), 1, Message)
+
+        limit(remove=False)
+        try:
+            if "java" in request.node.name:
+                await_result(lambda: served_connections(port, 30) < 30, "connections are refused")
+            else:
+                assert served_connections(port, 30) == 30
+        finally:
+            limit(remove=True)

@@ -18,7 +18,6 @@ from kraftctl.controller.state.leaving_brokers import Departure, DepartureEnds, 
 from kraftctl.image.topics_image import TopicImage
 from kraftctl.metadata.broker_registration import BrokerRegistration
 from kraftctl.metadata.broker_registration_change import log_dirs_record
-from kraftctl.metadata.interned_tuples import InternedTuples
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
 from kraftctl_protocol.metadata_record import RecordAndVersion
 from kraftctl_protocol.uuids import Uuid
@@ -94,7 +93,7 @@ def records_for_failed_assignments(
         assigned[each.record.partition_id] = each.record
     updates = PartitionUpdates(state, removed=broker_id)
     updates.begin_topic(topic)
-    tuples = InternedTuples()
+    tuples = state.image.topics.tuples
     for partition_id in partition_ids:
         partition, change = topic.partitions[partition_id], assigned.get(partition_id)
         updates.add(partition_id, partition if change is None else partition.merge(change, tuples))

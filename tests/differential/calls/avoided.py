@@ -78,6 +78,9 @@ class Before:
     epochs: Mapping[int, int] = field(default_factory=dict)
     """The epochs of registered brokers, as Kafka's controller has them."""
 
+    has_unusable_default: bool = False
+    """Whether brokers cannot have a default of the cluster: Kafka's controller then uses none of them."""
+
 
 def before(picture: Picture) -> Before:
     """Returns what it is like now."""
@@ -111,6 +114,7 @@ def before(picture: Picture) -> Before:
         unsettled=unsettled,
         directories={each: broker.directories for each, broker in picture.brokers.items()},
         epochs={each: broker.epoch for each, broker in picture.brokers.items()},
+        has_unusable_default=picture.configs.get((BROKER, ""), {}).get("log.cleaner.threads") == "0",
     )
 
 
@@ -144,6 +148,10 @@ def why_avoided_now(call: Call, now: Before) -> frozenset[str]:
         return frozenset({"a member is removed"} if removes else ())
     if call.api == "AssignReplicasToDirs":
         return frozenset({"a change beside a failed directory"} if _has_failed(call.body, now) else ())
+    if call.api == "DescribeConfigs":
+        named = [(each["ResourceType"], each["ResourceName"]) for each in call.body["Resources"]]
+        finds = now.has_unusable_default and (BROKER, CONTROLLER) in named
+        return frozenset({"an unusable default of the cluster"} if finds else ())
     if call.api in ("RenewDelegationToken", "ExpireDelegationToken"):
         return frozenset({"a new token"} if call.body["Hmac"] in now.new_tokens else ())
     if call.api in ("UnregisterBroker", "BrokerRegistration"):
@@ -193,11 +201,12 @@ def _why_heartbeat_avoided(body: Body, now: Before) -> frozenset[str]:
 
 
 def slows_down(call: Call) -> bool:
-    """Returns whether Kafka's controller would delay all later responses: a quota of its request threads."""
+    """Returns whether Kafka's controller would delay all later responses, or refuse connections."""
     if call.api != "AlterClientQuotas":
         return False
+    slow = ("request_percentage", "connection_creation_rate")
     operations = [each for entry in call.body["Entries"] for each in entry["Ops"]]
-    return any(each["Key"] == "request_percentage" and 0 < each["Value"] < 1000 for each in operations)
+    return any(each["Key"] in slow and 0 < each["Value"] < 1000 for each in operations)
 
 
 def _twice(values: Iterable[Any]) -> bool:
@@ -327,10 +336,15 @@ def _malformed_listener(body: Body) -> bool:
     )
 
 
+def _endpoints(body: Body) -> list[Body]:
+    named: list[Body] = body["Listeners"] if "Listeners" in body else body["LeaderEndpoints"]
+    return named
+
+
 def _long_text(body: Body) -> bool:
     """Returns whether a text is longer than what nodes have: docs/limits.md has each limit."""
-    texts = [each[name] for each in body["Listeners"] for name in ("Name", "Host")]
-    texts += [each["Name"] for each in body["Features"]]
+    texts = [each[name] for each in _endpoints(body) for name in ("Name", "Host")]
+    texts += [each["Name"] for each in body.get("Features", ())]
     return any(len(text.encode("utf-8", "surrogatepass")) > NAME_BYTES_MAX for text in texts)
 
 
@@ -339,8 +353,7 @@ def _negative_id(body: Body) -> bool:
 
 
 def _nameless_listener(body: Body) -> bool:
-    named = body["Listeners"] if "Listeners" in body else body["LeaderEndpoints"]
-    return any(not each["Name"].strip(BLANKS) for each in named)
+    return any(not each["Name"].strip(BLANKS) for each in _endpoints(body))
 
 
 Checks = dict[str, Callable[[Body], bool]]
@@ -376,7 +389,10 @@ CHECKS: dict[str, Checks] = {
         "a long text": _long_text,
     },
     "ControllerRegistration": {"a malformed listener": _malformed_listener, "a long text": _long_text},
-    **{api: {"a nameless listener": _nameless_listener} for api in NAMING_ENDPOINTS},
+    **{
+        api: {"a nameless listener": _nameless_listener, "a long text": _long_text}
+        for api in NAMING_ENDPOINTS
+    },
 }
 CHECKS_OF_4_3: dict[str, Checks] = {
     "CreateAcls": {"a network": _network, "no host": _no_host},

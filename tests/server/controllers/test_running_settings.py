@@ -66,6 +66,10 @@ LIMITS = [
         id="a-listeners-own-before-dynamic",
     ),
     pytest.param({"max.connections": "x"}, {"max.connections": "3"}, {}, 3, id="invalid-own"),
+    pytest.param(
+        {}, {"max.connections": "3", "log.cleaner.threads": "0"}, {}, 3,
+        id="beside-a-default-that-cannot-be-used",
+    ),
     pytest.param({"max.connections.per.ip": "0"}, {}, {}, 5, id="no-limit-of-zero"),
     pytest.param({"max.connections.per.ip": "0", "max.connections": "3"}, {}, {}, 3, id="nor-with-others"),
     pytest.param({"num.io.threads": "1", "max.connection": "1"}, {}, {}, 5, id="others"),
