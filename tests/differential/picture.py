@@ -15,6 +15,7 @@ CHANGED = (
     ("adding", "AddingReplicas"),
     ("removing", "RemovingReplicas"),
     ("elr", "EligibleLeaderReplicas"),
+    ("directories", "Directories"),
 )
 
 
@@ -30,6 +31,7 @@ class Partition:
     leader_epoch: int
     epoch: int
     elr: list[int] = field(default_factory=list)
+    directories: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -95,6 +97,7 @@ class Picture:
             body["Leader"],
             body["LeaderEpoch"],
             body["PartitionEpoch"],
+            directories=body.get("Directories") or [],
         )
 
     def _PartitionChangeRecord(self, body: Body) -> None:

@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.differential.call import Call, Ref
-from tests.differential.calls.avoided import Before, before, why_avoided, why_avoided_now
+from tests.differential.calls.avoided import (
+    MIGRATING,
+    UNASSIGNED,
+    Before,
+    before,
+    why_avoided,
+    why_avoided_now,
+)
 from tests.differential.calls.features import kraft_version_raised
 from tests.differential.codec import Body
 from tests.differential.compare import FENCED_AGAIN, Difference
@@ -285,6 +292,18 @@ def test_only_failed_directories_of_replicas_whose_partition_changes_besides_are
     for broker in (1, 2, 3):
         assert not why_avoided_now(assigned(broker, f"d{broker}"), now)
         assert bool(why_avoided_now(assigned(broker, "failed"), now)) == (broker in unsettled)
+
+
+@pytest.mark.parametrize(
+    ("directory", "is_lost"), [("d1", False), (UNASSIGNED, False), (MIGRATING, False), ("d9", True)]
+)
+def test_a_leader_that_has_lost_its_directory_leaves_its_partition_unsettled(
+    directory: str, is_lost: bool
+) -> None:
+    partition = Partition([1, 2], [1, 2], [], [], 1, 0, 0, directories=[directory, "d2"])
+    brokers = {each: Broker("", [f"d{each}"], fenced=False) for each in (1, 2)}
+    now = before(Picture(topics={"a": {0: partition}}, brokers=brokers))
+    assert bool(why_avoided_now(assigned(2, "failed"), now)) == is_lost
 
 
 def test_an_entry_that_does_not_occur_is_stale(tmp_path: Path) -> None:

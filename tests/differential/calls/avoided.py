@@ -16,6 +16,7 @@ MADE_SHARE = 0.01
 APPEND, SUBTRACT = 2, 3
 BROKER, BROKER_LOGGER = 4, 8
 CONTROLLER = "3000"
+MIGRATING, UNASSIGNED = "AAAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAAQ"
 NAMING_ENDPOINTS = ("AddRaftVoter", "UpdateRaftVoter", "BeginQuorumEpoch", "EndQuorumEpoch")
 LAST_LEVELS_OF_4_3 = {"metadata.version": 30, "share.version": 1}
 ELECTION = "unclean.leader.election.enable"
@@ -67,7 +68,7 @@ class Before:
 
     unsettled: Collection[int] = ()
     """Brokers with a replica of a partition that any record may change: its reassignment, which does not add
-    it, is complete, its leader is not active, or it has an ELR."""
+    it, is complete, its leader is not active or has lost its directory, or it has an ELR."""
 
     directories: Mapping[int, Collection[str]] = field(default_factory=dict)
     """Those of each broker that are not known to have failed."""
@@ -98,12 +99,12 @@ def before(picture: Picture) -> Before:
         if each.leader in inactive
         for replica in set(each.replicas) - set(each.isr)
     }
-    unsettled = {
-        replica
-        for _, _, each in picture.partitions()
-        if _ends(each) or each.leader in inactive or each.elr
-        for replica in set(each.replicas) - set(each.adding)
-    }
+    unsettled: set[int] = set()
+    for _, _, each in picture.partitions():
+        if each.leader in inactive or each.elr or _has_lost_its_directory(picture, each):
+            unsettled |= set(each.replicas)
+        elif _ends(each):
+            unsettled |= set(each.replicas) - set(each.adding)
     return Before(
         fenced,
         unequal,
@@ -116,6 +117,15 @@ def before(picture: Picture) -> Before:
         epochs={each: broker.epoch for each, broker in picture.brokers.items()},
         has_unusable_default=picture.configs.get((BROKER, ""), {}).get("log.cleaner.threads") == "0",
     )
+
+
+def _has_lost_its_directory(picture: Picture, partition: Partition) -> bool:
+    """Returns whether the leader is in a directory that its broker has not registered."""
+    broker = picture.brokers.get(partition.leader)
+    of_replicas = dict(zip(partition.replicas, partition.directories, strict=False))
+    if broker is None or not broker.directories or partition.leader not in of_replicas:
+        return False
+    return of_replicas[partition.leader] not in (*broker.directories, UNASSIGNED, MIGRATING)
 
 
 def _ends(partition: Partition) -> bool:

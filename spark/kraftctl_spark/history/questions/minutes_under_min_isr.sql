@@ -20,7 +20,8 @@ highest AS (
     SELECT topic_id, max(replicas) AS replicas FROM minimum GROUP BY topic_id
 ),
 low AS (
-    SELECT p.topic_id, topic, partition_id, size(isr) AS in_sync, start_offset, start_time, end_offset, end_time, ended_by
+    SELECT p.topic_id, topic, partition_id, CAST(size(isr) AS INT) AS in_sync,
+           start_offset, start_time, end_offset, end_time, ended_by
     FROM partition_history p
     LEFT JOIN highest ON highest.topic_id = p.topic_id
     CROSS JOIN (SELECT coalesce(max(replicas), 1) AS of_cluster FROM highest WHERE topic_id IS NULL) AS defaults
