@@ -23,11 +23,8 @@ IPV4_CHARACTERS_MAX: Final = 15
 
 IPV4_NUMBERS: Final = re.compile(r"[0-9]+(?:\.[0-9]+){0,3}")
 
-HOST_NAME: Final = re.compile(
-    r"(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*\.?"
-)
-NUMBER_LABEL: Final = re.compile(r"[0-9]+|0[xX][0-9a-fA-F]*")
-"""A name that ends with a number is an address or nothing: no domain at the top is one."""
+LOCALHOST: Final = "localhost"
+"""The one name of a host that each machine has."""
 
 NO_ADDRESS: Final = 0
 """0.0.0.0, which commons-net finds in no network."""
@@ -78,17 +75,15 @@ def _ipv6_network(host: str) -> HostNetwork | None:
     return HostNetwork(IPV6_BITS, prefix_length, int(address))
 
 
-def may_be_host(name: str | None) -> bool:
-    """Returns whether it is an address, or a host may have this name; null is the default of all.
+def may_have_quota(name: str | None) -> bool:
+    """Returns whether an `ip` with quotas may have this name: an address, `localhost`, or null, the default.
 
-    Only brokers resolve names: nothing here may wait for DNS.
+    Brokers look up all other names, and one that finds no address leaves out what else the update has: when
+    it starts, that is any of all quotas.
     """
-    if name is None or _is_ipv4_address(name):
+    if name is None or name == LOCALHOST or _is_ipv4_address(name):
         return True
-    if ":" in name or "[" in name:
-        return _ipv6_address(name) is not None
-    last_label = name.removesuffix(".").rpartition(".")[2]
-    return HOST_NAME.fullmatch(name) is not None and NUMBER_LABEL.fullmatch(last_label) is None
+    return (":" in name or "[" in name) and _ipv6_address(name) is not None
 
 
 def _is_ipv4_address(text: str) -> bool:

@@ -59,10 +59,10 @@ def handle_update_raft_voter(core: RaftCore, event: RequestReceived) -> None:
 def _why_malformed(core: RaftCore, request: UpdateRaftVoterRequest) -> Errors:
     feature = request.kraft_version_feature
     has_range = 0 <= feature.min_supported_version <= feature.max_supported_version
-    is_known = core.default_listener() in endpoints_of(request.listeners)
-    if is_incomplete(_key_of(request)) or not is_known or not has_range:
+    if is_incomplete(_key_of(request)) or not has_range or why_unusable(request.listeners) is not None:
         return Errors.INVALID_REQUEST
-    return Errors.NONE if why_unusable(request.listeners) is None else Errors.INVALID_REQUEST
+    is_known = core.default_listener() in endpoints_of(request.listeners)
+    return Errors.NONE if is_known else Errors.INVALID_REQUEST
 
 
 def _update(core: RaftCore, leader: Leader, node: VoterNode) -> Errors:

@@ -34,4 +34,4 @@ def why_unusable(named: NamedEndpoints) -> str | None:
     """
     if not all(trim(each.name) for each in named):
         return "a listener has no name"
-    return why_listeners_too_large([(each.name, each.host) for each in named])
+    return why_listeners_too_large([(each.name.upper(), each.host) for each in named])

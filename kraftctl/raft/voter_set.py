@@ -9,6 +9,7 @@ from kraftctl_protocol.generated.voters_record import (
     Voter,
     VotersRecord,
 )
+from kraftctl_protocol.java_values import trim
 from kraftctl_protocol.primitives import DecodeError
 
 Endpoints = dict[str, tuple[str, int]]
@@ -134,7 +135,7 @@ def voter_set_from_record(record: VotersRecord) -> VoterSet:
             raise DecodeError(f"a voter set with voter id {voter.voter_id}")
         if voter.voter_id in known:
             raise DecodeError(f"a voter set with voter {voter.voter_id} twice")
-        if not voter.endpoints:
+        if not any(trim(endpoint.name) for endpoint in voter.endpoints):
             raise DecodeError(f"a voter set with voter {voter.voter_id} without endpoints")
         known.add(voter.voter_id)
     return VoterSet([_from_record_voter(voter) for voter in record.voters])
@@ -165,10 +166,12 @@ def _to_record_voter(node: VoterNode) -> Voter:
 
 
 def _from_record_voter(voter: Voter) -> VoterNode:
+    """Returns the voter as Kafka's replicas have it, names in capitals; without names that would end them."""
     feature = voter.kraft_version_feature
+    named = [endpoint for endpoint in voter.endpoints if trim(endpoint.name)]
     return VoterNode(
         ReplicaKey(voter.voter_id, voter.voter_directory_id),
-        {endpoint.name: (endpoint.host, endpoint.port) for endpoint in voter.endpoints},
+        {endpoint.name.upper(): (endpoint.host, endpoint.port) for endpoint in named},
         feature.min_supported_version,
         feature.max_supported_version,
     )

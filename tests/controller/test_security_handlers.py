@@ -29,6 +29,7 @@ from kraftctl_protocol.generated.alter_user_scram_credentials_request import (
     ScramCredentialUpsertion,
 )
 from kraftctl_protocol.generated.client_quota_record import ClientQuotaRecord
+from kraftctl_protocol.generated.client_quota_record import EntityData as StoredEntity
 from kraftctl_protocol.generated.create_acls_request import AclCreation, CreateAclsRequest
 from kraftctl_protocol.generated.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
 from kraftctl_protocol.generated.describe_acls_request import DescribeAclsRequest
@@ -429,12 +430,27 @@ class TestQuotas:
         assert active.request(self.alter(entity, op)).entries[0].error_code == Errors.INVALID_REQUEST
         assert active.end_offset == start
 
-    def test_the_name_of_a_host_is_not_looked_up(self):
-        """Kafka's controller refuses one without an address, once DNS has answered."""
+    @pytest.mark.parametrize("name", ["web-1", "no-such-host.invalid", "null", "localhost.invalid"])
+    def test_only_addresses_and_localhost_have_quotas(self, name):
+        """Kafka's controller stores those of a host that it finds. A broker that does not leaves out others.
+
+        What it has stored can be removed.
+        """
         active = ActiveController()
-        request = self.alter([("ip", "no-such-host.invalid")], ("connection_creation_rate", 1.0, False))
-        assert active.request(request).entries[0].error_code == 0
-        assert active.records[-1].entity[0].entity_name == "no-such-host.invalid"
+        added = self.alter([("ip", name)], ("connection_creation_rate", 1.0, False))
+        removed = self.alter([("ip", name)], ("connection_creation_rate", 0.0, True))
+        local = self.alter([("ip", "localhost")], ("connection_creation_rate", 1.0, False))
+        assert active.request(local).entries[0].error_code == 0
+        for request in (added, removed):
+            assert active.request(request).entries[0].error_code == Errors.INVALID_REQUEST
+        stored = ClientQuotaRecord(
+            entity=[StoredEntity(entity_type="ip", entity_name=name)],
+            key="connection_creation_rate",
+            value=1.0,
+        )
+        active.controller.image.client_quotas.replay(stored, active.end_offset)
+        assert active.request(removed).entries[0].error_code == 0
+        assert active.records[-1].remove
 
     def test_an_entity_twice(self):
         """Kafka refuses it, too, but does what the first of them says."""

@@ -167,6 +167,14 @@ FAULTS = (
         "A voter gets into the log that ends each of Kafka's controllers and brokers that reads it.",
     ),
     PlantedFault(
+        "names-of-blanks-from-the-log",
+        "kraftctl/raft/voter_set.py",
+        "    named = [endpoint for endpoint in voter.endpoints if trim(endpoint.name)]\n",
+        "    named = voter.endpoints\n",
+        ("tests/raft/test_voter_set.py",),
+        "A snapshot repeats a voter that ends each of Kafka's replicas that reads it.",
+    ),
+    PlantedFault(
         "names-of-listeners-as-they-are",
         "kraftctl/raft/named_endpoints.py",
         "    return {each.name.upper(): (each.host, each.port) for each in named}\n",

@@ -68,12 +68,12 @@ FAULTS = (
         "A tool that removes what a later release has fails.",
     ),
     PlantedFault(
-        "a-number-is-a-host",
+        "names-of-hosts-have-quotas",
         "kraftctl/image/network_host.py",
-        " and NUMBER_LABEL.fullmatch(last_label) is None\n",
-        "\n",
+        '    return (":" in name or "[" in name) and _ipv6_address(name) is not None\n',
+        "    return True\n",
         (RECORDED,),
-        "A quota of 300.1.1.1 is stored, which limits no client.",
+        "A quota of a host without an address is stored: brokers that start leave out others for it.",
     ),
     PlantedFault(
         "a-listener-without-a-protocol-is-registered",

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from kraftctl.metadata.registration_limits import NAME_BYTES_MAX
 from kraftctl.raft.named_endpoints import endpoints_of, why_unusable
 from kraftctl_protocol.generated.add_raft_voter_request import Listener
 from kraftctl_protocol.generated.end_quorum_epoch_request import LeaderEndpoint
@@ -71,6 +72,11 @@ def test_names_are_compared_in_capitals(what: str) -> None:
 def test_the_last_endpoint_of_a_name_counts() -> None:
     named = [Listener(name=name, host=host, port=1) for name, host in [("A", "a"), ("b", "b"), ("a", "c")]]
     assert endpoints_of(named) == {"A": ("c", 1), "B": ("b", 1)}
+
+
+def test_lengths_are_those_of_capitals() -> None:
+    long = "\u0390" * (NAME_BYTES_MAX // 2)
+    assert why_unusable([Listener(name=long, host="h", port=1)]) is not None
 
 
 def test_none_is_usable() -> None:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from kraftctl.raft.replica_key import ReplicaKey
 from kraftctl.raft.voter_history import VoterHistory
 from kraftctl.raft.voter_set import VoterNode, VoterSet, static_voter_set, voter_set_from_record
-from kraftctl_protocol.generated.voters_record import VotersRecord
+from kraftctl_protocol.generated.voters_record import Endpoint, Voter, VotersRecord
+from kraftctl_protocol.primitives import DecodeError
 from tests.support.raft_names import replica_key, voter_node
 from tests.support.simulator.checks.voter_changes import majorities_overlap
 
@@ -73,6 +74,16 @@ def test_sets_that_may_follow_each_other_share_every_majority(before: set[int], 
 def test_record_round_trip() -> None:
     record = VotersRecord.decode(voters(3, 1, 2).to_record().encode(0), 0)
     assert voter_set_from_record(record) == voters(1, 2, 3)
+
+
+def test_names_in_a_record_are_read_as_kafka_reads_them_and_none_that_ends_kafka_stays() -> None:
+    """A log may have names of blanks: requests were once accepted with them."""
+    names = ("controller", " ", "Other", "\0", "")
+    endpoints = [Endpoint(name=name, host=f"{len(name)}", port=1) for name in names]
+    read = voter_set_from_record(VotersRecord(voters=[Voter(voter_id=1, endpoints=endpoints)]))
+    assert read.endpoints(1) == {"CONTROLLER": ("10", 1), "OTHER": ("5", 1)}
+    with pytest.raises(DecodeError, match="voter 1 without endpoints"):
+        voter_set_from_record(VotersRecord(voters=[Voter(voter_id=1, endpoints=endpoints[3:])]))
 
 
 def test_history_falls_back_when_the_log_is_truncated() -> None:

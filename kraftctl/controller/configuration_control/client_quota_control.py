@@ -14,7 +14,7 @@ from kraftctl.controller.results.response_entries import ResponseEntries
 from kraftctl.controller.state.controller_state import ControllerState
 from kraftctl.image.client_quotas_image import QuotaEntity, quota_entity_key
 from kraftctl.image.metadata_image import MetadataImage
-from kraftctl.image.network_host import may_be_host
+from kraftctl.image.network_host import may_have_quota
 from kraftctl_protocol.api_error import ApiError
 from kraftctl_protocol.errors import Errors
 from kraftctl_protocol.generated import alter_client_quotas_response as wire
@@ -77,7 +77,7 @@ def alter_client_quotas(
     results: dict[QuotaEntity, wire.EntryData] = {}
     orders: dict[tuple[str, ...], list[str]] = {}
     for entry, entity in zip(request.entries, entities, strict=True):
-        error = _why_refused(entry, entity)
+        error = _why_refused(entry, entity, is_stored=entity in state.image.client_quotas.quotas)
         if counts[entity] > 1:
             error = ApiError(Errors.INVALID_REQUEST, "the request alters this entity twice")
         if error is None:
@@ -127,7 +127,7 @@ def _entity(entry: EntryData) -> QuotaEntity:
     return tuple(parts)
 
 
-def _why_refused(entry: EntryData, entity: QuotaEntity) -> ApiError | None:
+def _why_refused(entry: EntryData, entity: QuotaEntity, *, is_stored: bool) -> ApiError | None:
     if not entity:
         return ApiError(Errors.INVALID_REQUEST, "an entity has at least one type")
     for kind, name in entity:
@@ -138,8 +138,10 @@ def _why_refused(entry: EntryData, entity: QuotaEntity) -> ApiError | None:
     has_ip = IP in [kind for kind, _ in entity]
     if has_ip and len(entity) > 1:
         return ApiError(Errors.INVALID_REQUEST, "an entity with an ip has no other types")
-    if has_ip and not may_be_host(entity[0][1]):
-        return ApiError(Errors.INVALID_REQUEST, f"{entity[0][1]} is neither an IP address nor a host name")
+    removes_all = is_stored and all(op.remove for op in entry.ops)
+    if has_ip and not removes_all and not may_have_quota(entity[0][1]):
+        what = f"{entity[0][1]} is no IP address. Next step: name the address of the host"
+        return ApiError(Errors.INVALID_REQUEST, what)
     if len({op.key for op in entry.ops}) != len(entry.ops):
         return ApiError(Errors.INVALID_REQUEST, "the request alters one quota of this entity twice")
     keys = IP_KEYS if has_ip else CLIENT_KEYS
