@@ -13,7 +13,8 @@
 | 9 | a majority of the new voters works (`working_majority`), or the removal is forced | REQUEST_TIMED_OUT |
 
 Row 9, of an addition when the new voter has responded, is not Kafka's; with its error auto-join asks again.
-A voter with more or longer endpoints than a node registers is not added, either: INVALID_REQUEST.
+A voter with more or longer endpoints than a node registers, or one without a name, is not added, either:
+INVALID_REQUEST.
 """
 
 from __future__ import annotations

@@ -12,7 +12,6 @@ RECORDS = "kraftctl/image/partition_records.py"
 LISTED = "tests/image/test_topic_partitions.py"
 PACKED = "tests/metadata/test_broker_directories.py"
 REPLAY = "tests/controller/test_committed_replay.py"
-
 ASSIGNED = "tests/controller/test_assign_replicas_to_dirs.py::test_a_leader_in_another_directory_stays"
 
 FAULTS = (

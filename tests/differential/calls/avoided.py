@@ -80,7 +80,7 @@ class Before:
     """The epochs of registered brokers, as Kafka's controller has them."""
 
     has_unusable_default: bool = False
-    """Whether brokers cannot have a default of the cluster: Kafka's controller then uses none of them."""
+    """Whether a default of the cluster cannot be used: Kafka's controller then takes no change."""
 
 
 def before(picture: Picture) -> Before:
