@@ -183,6 +183,14 @@ FAULTS: tuple[SimulatedFault, ...] = (
         "brokers",
     ),
     planted(
+        "a-leader-that-may-stay-makes-way",
+        BUILDER,
+        "        if self._can_lead_cleanly(leader):\n            return ElectionResult(leader, False)\n",
+        "",
+        "Clients look for another leader each time that anything changes in a partition.",
+        "brokers",
+    ),
+    planted(
         "any-live-replica-is-elected-cleanly",
         BUILDER,
         "            eligible = replica in self._target_elr\n",

@@ -87,8 +87,8 @@ def broker_that_may_never_stop(_: ScriptedQuorum) -> None:
 
 
 def partition_that_nobody_leads(_: ScriptedQuorum) -> None:
+    """Its broker registers, and no election follows."""
     with _one_controller() as (cluster, process):
-        _register(cluster, process)
         process.write(TopicRecord(name="foo", topic_id=TOPIC))
         partition = PartitionRecord(
             partition_id=0,
@@ -101,6 +101,7 @@ def partition_that_nobody_leads(_: ScriptedQuorum) -> None:
             directories=[DIRECTORY],
         )
         process.write(partition, 1)
+        _register(cluster, process)
         _departures(cluster, DepartingBroker()).settle()
 
 

@@ -159,6 +159,24 @@ def leader_outside_of_the_isr(quorum: ScriptedQuorum) -> None:
     quorum.commit(*partition([1, 2], [2], 1))
 
 
+def leader_lost_for_nothing(quorum: ScriptedQuorum) -> None:
+    """As when the directory of its leader is looked up in a failed one of another broker."""
+    brokers(quorum)
+    quorum.commit(*partition([1, 2], [1], 1))
+    quorum.commit(change(leader=-1))
+
+
+def replica_eligible_and_not_elected(quorum: ScriptedQuorum) -> None:
+    brokers(quorum, 1, elr=True)
+    quorum.commit(*partition([1, 2], [], -1, elr=[1, 2]))
+
+
+def leader_changed_for_nothing(quorum: ScriptedQuorum) -> None:
+    brokers(quorum)
+    quorum.commit(*partition([1, 2], [1, 2], 1))
+    quorum.commit(change(leader=2))
+
+
 def partition_changed_twice_in_the_same_way(quorum: ScriptedQuorum) -> None:
     brokers(quorum)
     quorum.commit(*partition([1, 2], [1, 2], leader=1))
@@ -183,15 +201,14 @@ def forgotten_last_leader(quorum: ScriptedQuorum) -> None:
 
 
 def last_leader_that_is_no_broker(quorum: ScriptedQuorum) -> None:
-    brokers(quorum, elr=True)
+    brokers(quorum, 1, elr=True)
     quorum.commit(*partition([1, 2], [1], -1))
     quorum.commit(change(isr=[], leader=-1, elr=[], last_known=[-1]))
 
 
 def leader_that_may_lack_data(quorum: ScriptedQuorum) -> None:
-    brokers(quorum, elr=True)
-    quorum.commit(*partition([1, 2], [1], 1))
-    quorum.commit(change(isr=[], leader=-1, elr=[1], last_known=[1]))
+    brokers(quorum, 1, elr=True)
+    quorum.commit(*partition([1, 2], [], -1, elr=[1]))
     quorum.commit(change(isr=[2], leader=2, elr=[], last_known=[]))
 
 
@@ -288,6 +305,9 @@ PARTITION_VIOLATIONS: list[tuple[str, Violation]] = [
     ("ValidControllerIsrAndElr", elr_that_overlaps),
     ("IsrIsSubsetOfReplicas", isr_with_a_stranger),
     ("LeaderIsInIsr", leader_outside_of_the_isr),
+    ("LeaderIsLostForAReason", leader_lost_for_nothing),
+    ("LeaderIsLostForAReason", replica_eligible_and_not_elected),
+    ("LeaderIsLostForAReason", leader_changed_for_nothing),
     ("PartitionEpochOnlyRises", partition_created_twice),
     ("PartitionEpochOnlyRises", partition_changed_twice_in_the_same_way),
     ("RecoveringPartitionHasIsrOfOne", recovering_leader_with_followers),

@@ -170,7 +170,7 @@ def test_a_partition_without_leader_that_loses_a_replica_repeats_that_it_has_non
     brokers(quorum, elr=True)
     topic, first = partition([1, 2], [], -1)
     quorum.commit(topic, first)
-    cancelled = change(isr=[1], leader=-1, last_known=[-1])
+    cancelled = change(leader=-1, last_known=[-1])
     cancelled.replicas, cancelled.directories = [1], first.directories[:1]
     quorum.commit(cancelled)
 

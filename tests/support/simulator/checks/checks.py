@@ -59,6 +59,8 @@ class Checks:
         self.partitions.check_image(process, self.quorum.running[process.node_id].log, self.history)
 
     def _before(self, process: ProcessView, effect: NodeEffect) -> None:
+        if type(effect) is AppendBatch:
+            self.partitions.appending(process, effect)
         self.quorum.before(process, effect)
         if type(effect) is Respond:
             self.responses.responding(process, effect)

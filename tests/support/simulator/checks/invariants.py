@@ -49,6 +49,10 @@ INVARIANTS: Final[dict[str, str]] = {
     "ValidControllerIsrAndElr": "ISR and ELR are disjoint; the ELR is empty while the ISR has its minimum",
     "IsrIsSubsetOfReplicas": "ISR, ELR, adding and removing replicas are replicas",
     "LeaderIsInIsr": "a leader is in its ISR",
+    "LeaderIsLostForAReason": (
+        "a partition has a leader if a member of its ISR may be one, and only the first replica takes the"
+        " place of one that may stay"
+    ),
     "PartitionEpochOnlyRises": "a change of a partition changes something, and is one partition epoch more",
     "RecoveringPartitionHasIsrOfOne": "while its leader recovers, a partition has no other replica in sync",
     "MinIsrRecoveryQuorum": "a partition that loses its leader remembers it as the last known one",

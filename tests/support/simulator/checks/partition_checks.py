@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kraftctl.config.controller_config import ControllerConfig
+from kraftctl.raft.effects import AppendBatch
 from kraftctl_protocol.generated.broker_registration_change_record import BrokerRegistrationChangeRecord
 from kraftctl_protocol.generated.feature_level_record import FeatureLevelRecord
 from kraftctl_protocol.generated.partition_change_record import PartitionChangeRecord
@@ -20,9 +21,11 @@ from kraftctl_protocol.offset_and_epoch import OffsetAndEpoch
 from kraftctl_protocol.uuids import Uuid
 from tests.support.simulator.checks import topic_settings
 from tests.support.simulator.checks.invariants import broken
+from tests.support.simulator.checks.leaving import NOTHING_LEAVES, Leaving, leaving_of
 from tests.support.simulator.checks.log_history import Batch, LogHistory, ReplicaLog
 from tests.support.simulator.checks.partition_rules import (
     check_change,
+    check_leader_change,
     check_min_isr,
     check_new_isr,
     check_partition,
@@ -61,6 +64,8 @@ class PartitionChecks:
         """Whether an administrator may ask for an unclean election: the log does not say why it was held."""
         self._config = config
         self._batch_base = 0
+        self._leaving: dict[tuple[int, int], Leaving] = {}
+        """By base offset and epoch of batches, what their controller was taking out of ISRs."""
         self._broker_epochs: dict[int, int] = {}
         self._changed: dict[PartitionKey, Partition | None] = {}
         """Partitions of the batch in progress, as they were before it; None: new."""
@@ -75,6 +80,12 @@ class PartitionChecks:
             FeatureLevelRecord: self._feature_level,
         }
 
+    def appending(self, process: ProcessView, effect: AppendBatch) -> None:
+        """Its leader appends a batch, or a follower what it has fetched."""
+        leaving = leaving_of(process.controller)
+        if leaving != NOTHING_LEAVES:
+            self._leaving[effect.base_offset, effect.epoch] = leaving
+
     def committed(self, batch: Batch) -> None:
         """The next committed batch: one append, unless that was too large for one."""
         self._batch_base = offset = batch.base_offset
@@ -87,7 +98,7 @@ class PartitionChecks:
             offset += 1
         self.reference.end_offset = batch.end
         if self._changed:
-            self._check_partitions()
+            self._check_partitions(self._leaving.pop((batch.base_offset, batch.epoch), NOTHING_LEAVES))
         if self._changed_brokers:
             self._check_brokers()
 
@@ -128,7 +139,7 @@ class PartitionChecks:
         self._changed.setdefault(key, None)
         self.leaders[record.topic_id, record.partition_id, record.leader_epoch] = record.leader
 
-    def _check_partitions(self) -> None:
+    def _check_partitions(self, leaving: Leaving) -> None:
         changed, self._changed = self._changed, {}
         state = self.state
         brokers = brokers_of(state)
@@ -139,6 +150,7 @@ class PartitionChecks:
                 name = f"{topic}-{key[1]} at offset {self._batch_base}"
                 elr_enabled = elr_is_enabled(state)
                 check_partition(brokers, name, before, partition, elr_enabled=elr_enabled)
+                check_leader_change(brokers, name, before, partition, leaving)
                 if elr_enabled and partition.elr:
                     min_isr = self._min_isr(key[0], topic, changed.get((key[0], 0)))
                     check_min_isr(name, before, partition, min_isr)

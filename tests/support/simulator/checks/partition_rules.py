@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from kraftctl.metadata.broker_registration import BrokerRegistration
 from kraftctl.metadata.partition_registration import PartitionRegistration
 from tests.support.simulator.checks.invariants import broken
+from tests.support.simulator.checks.leaving import Leaving
 from tests.support.simulator.reference.values import NO_LEADER, Broker, Partition
 
 RECOVERING = 1
@@ -88,6 +89,40 @@ def _check_leader(
     directory = partition.directory(leader)
     if directory is None or not registration.has_online_directory(directory):
         broken("ValidControllerState", f"{name} is led by {leader}, whose directory is offline")
+
+
+def check_leader_change(
+    brokers: Mapping[int, AnyBroker],
+    name: str,
+    before: AnyPartition | None,
+    partition: AnyPartition,
+    leaving: Leaving,
+) -> None:
+    """As in Kafka's PartitionChangeBuilder: a partition is without leader only if no replica may lead it, and
+    a leader that may stay makes way for the first replica only, in a preferred election.
+
+    `leaving` is what its controller was taking out of ISRs when it appended this.
+    """
+    leader = int(partition.leader)
+    if leader == NO_LEADER:
+        for member in partition.isr or partition.elr:
+            if _may_lead(brokers, partition, member, leaving):
+                broken("LeaderIsLostForAReason", f"{name} has no leader; {member} may be it: {partition!r}")
+    elif before is not None and leader not in (int(before.leader), partition.replicas[0]):
+        former = int(before.leader)
+        if former in partition.isr and _may_lead(brokers, partition, former, leaving):
+            broken("LeaderIsLostForAReason", f"{name}: {leader} leads, {former} may stay: {partition!r}")
+
+
+def _may_lead(
+    brokers: Mapping[int, AnyBroker], partition: AnyPartition, replica: int, leaving: Leaving
+) -> bool:
+    registration, directory = brokers.get(replica), partition.directory(replica)
+    if registration is None or registration.fenced or registration.in_controlled_shutdown:
+        return False
+    if replica in leaving.brokers or directory is None or directory in leaving.directories:
+        return False
+    return registration.has_online_directory(directory)
 
 
 def min_isr_in_batch(wanted: int, replication_factor: int, first: AnyPartition | None) -> int:
