@@ -227,7 +227,8 @@ def test_nobody_changes_whom_a_controller_trusts_through_the_log(key: str, liste
             resource = AlterConfigsResource(resource_type=BROKER, resource_name=name, configs=[change])
             answer = active.request(IncrementalAlterConfigsRequest(resources=[resource])).responses[0]
             assert answer.error_code in (Errors.INVALID_CONFIG, Errors.INVALID_REQUEST)
-        whole = LegacyResource(BROKER, name, [LegacyConfig(prefixed, "hush")])
+        kept = [LegacyConfig("min.insync.replicas", "1")] if name == CLUSTER_DEFAULT else []
+        whole = LegacyResource(BROKER, name, [*kept, LegacyConfig(prefixed, "hush")])
         (refused,) = active.request(AlterConfigsRequest(resources=[whole])).responses
         assert refused.error_code == Errors.INVALID_CONFIG
         text = f"{prefixed} would change whom a controller trusts, which its properties file decides."

@@ -8,6 +8,7 @@ from tests.differential.codec import Body
 from tests.differential.metadata_log import LoggedRecord
 
 MIN_ISR = "min.insync.replicas"
+MUTATION_RATE = "controller_mutation_rate"
 
 CHANGED = (
     ("isr", "Isr"),
@@ -59,6 +60,9 @@ class Picture:
     controllers: set[int] = field(default_factory=set)
     of_cleared_elrs: set[int] = field(default_factory=set)
     """Brokers that Kafka still finds in ELRs which were cleared."""
+
+    tokens_count: bool = False
+    """Whether requests about tokens were made under a quota of partitions, of which they use a part."""
 
     _names: dict[str, str] = field(default_factory=dict)
 
@@ -165,6 +169,11 @@ class Picture:
 
     def _ClientQuotaRecord(self, body: Body) -> None:
         self.quotas.append((body["Entity"], body["Key"]))
+
+    def _DelegationTokenRecord(self, body: Body) -> None:
+        self.tokens_count |= any(key == MUTATION_RATE for _, key in self.quotas)
+
+    _RemoveDelegationTokenRecord = _DelegationTokenRecord
 
     def _RegisterControllerRecord(self, body: Body) -> None:
         self.controllers.add(body["ControllerId"])

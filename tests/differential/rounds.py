@@ -105,6 +105,7 @@ class Round:
         self.failed = ""
         self._epochs = [0, 0]
         self._changed_at = 0.0
+        self._has_failed_at_fetch = False
 
     def start(self) -> list[Difference]:
         """Returns how they differ before the first call."""
@@ -148,7 +149,9 @@ class Round:
 
     def _before(self) -> Before:
         new_tokens = self.pair.java.names.new_hmacs(PUBLISHED_SECONDS_MAX[-1])
-        return replace(before(self.picture), new_tokens=new_tokens)
+        return replace(
+            before(self.picture), new_tokens=new_tokens, has_failed_at_fetch=self._has_failed_at_fetch
+        )
 
     def _made(self, call: Call) -> list[Difference]:
         reads_later = call.api in READ_LATER or call.forwarded is not None
@@ -171,6 +174,7 @@ class Round:
         found = compared_responses(call, responses, self._both_normalisers)
         thrown = [each for each in found if each.place == THROWS]
         if thrown:
+            self._has_failed_at_fetch |= call.api == "Fetch"
             why = self.pair.java.why_ended()
             if A_FAULT in why or _kinds(records[0]) != _kinds(records[1]) or self._kafka_has_resigned():
                 self.failed = f"Kafka throws at {call.api}, and kraftctl does not: {why}"

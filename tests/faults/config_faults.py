@@ -13,6 +13,14 @@ REFERENCE = "tests/config/test_config_reference.py"
 
 FAULTS = (
     PlantedFault(
+        "values-are-read-before-it-is-known-whose-they-are",
+        "kraftctl/controller/configuration_control/config_alteration.py",
+        "        if error is None and kind == config_resource.BROKER:\n",
+        "        if kind == config_resource.BROKER and self._why_not_obeyed(name, altered, current):\n",
+        ("tests/controller/test_writes_of_java.py::test_all_responses_are_those_of_kafka",),
+        "A wrong value for a broker that does not exist is refused for the value.",
+    ),
+    PlantedFault(
         "one-key-is-not-found-with-a-prefix",
         "kraftctl/cli/inspect/command.py",
         "    if exact or not name.startswith(LISTENER_PREFIX):\n",

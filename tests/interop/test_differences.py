@@ -199,12 +199,12 @@ def test_it_never_answers(java: Javas, request_: Message) -> None:
 LISTENER = voters.Listener(name=" ", host="localhost", port=1)
 
 
-def from_leader(message: Any, request: Any) -> Message:
-    """A request that names the leader, with a listener without a name; `message` has its structures."""
+def from_leader(message: Any, request: Any, *names: str) -> Message:
+    """A request that names the leader, with these listeners; `message` has its structures."""
     partition = message.PartitionData(leader_id=3000, leader_epoch=1)
-    endpoint = message.LeaderEndpoint(name=" ", host="localhost", port=1)
+    endpoints = [message.LeaderEndpoint(name=name, host="localhost", port=1) for name in names]
     topic = message.TopicData(topic_name=METADATA_TOPIC, partitions=[partition])
-    found: Message = request(cluster_id=None, topics=[topic], leader_endpoints=[endpoint])
+    found: Message = request(cluster_id=None, topics=[topic], leader_endpoints=endpoints)
     return found
 
 
@@ -228,8 +228,18 @@ def from_leader(message: Any, request: Any) -> Message:
             ),
             id="nameless-listener-of-an-update",
         ),
-        pytest.param(from_leader(begin, begin.BeginQuorumEpochRequest), id="nameless-listener-of-a-leader"),
-        pytest.param(from_leader(end, end.EndQuorumEpochRequest), id="nameless-listener-at-the-end"),
+        pytest.param(
+            from_leader(begin, begin.BeginQuorumEpochRequest, " "), id="nameless-listener-of-a-leader"
+        ),
+        pytest.param(from_leader(end, end.EndQuorumEpochRequest, " "), id="nameless-listener-at-the-end"),
+        pytest.param(
+            from_leader(begin, begin.BeginQuorumEpochRequest, "CONTROLLER", "OTHER"),
+            id="more-listeners-of-the-leader-itself",
+        ),
+        pytest.param(
+            from_leader(end, end.EndQuorumEpochRequest, "CONTROLLER", "OTHER"),
+            id="more-listeners-of-the-leader-itself-at-the-end",
+        ),
     ],
 )
 def test_its_process_ends(tmp_path: Path, request_: Message) -> None:

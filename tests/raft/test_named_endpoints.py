@@ -81,3 +81,19 @@ def test_lengths_are_those_of_capitals() -> None:
 
 def test_none_is_usable() -> None:
     assert why_unusable([]) is None
+
+
+@pytest.mark.parametrize("what", ["begin-quorum-epoch", "end-quorum-epoch"])
+def test_a_leader_that_is_named_stays_it(what: str) -> None:
+    """A leader of Kafka's ends, if it has fewer endpoints (tests/interop/test_differences.py)."""
+    transcript = transcript_for("add-voter")
+    request, version = REQUESTS[what]({"leader": "1", "epoch": "1"})
+    names = ("CONTROLLER", "OTHER", "THIRD")
+    named: Any = request
+    named.leader_endpoints = [LeaderEndpoint(name=name, host="host-9", port=1) for name in names]
+    before = [transcript.node.leader_endpoint(name) for name in names]
+    with transcript.files.attach():
+        transcript.replica.request(request, version, 1)
+    assert "error_code" not in "\n".join(transcript.lines)
+    assert transcript.node.leader_id == 1
+    assert [transcript.node.leader_endpoint(name) for name in names] == before

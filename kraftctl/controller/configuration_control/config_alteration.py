@@ -21,7 +21,6 @@ from kraftctl.controller.configuration_control.node_configs import (
 )
 from kraftctl.controller.configuration_control.validate_configs import (
     ResourceCheck,
-    why_broker_name_invalid,
     why_resource_unknown,
     why_value_too_long,
 )
@@ -143,18 +142,24 @@ class ConfigAlteration:
     def _why_refused(
         self, kind: int, name: str, altered: dict[str, str | None], current: dict[str, str]
     ) -> ApiError | None:
+        """Returns why Kafka would refuse the change, or its values cannot be obeyed.
+
+        Brokers check broker configs before they forward them; a controller stores what it is sent, as
+        Kafka's does, except for the configs that elections depend on, limits of connections that a
+        controller applies itself, and whom it trusts.
+        """
         for key, value in altered.items():
             error = self._why_change_refused(kind, name, key, value)
             if error is not None:
                 return error
-        if kind == config_resource.BROKER and any(key in PER_IP_KEYS for key in altered):
-            reason = self._why_no_client_may_connect(name, _changed(current, altered))
-            if reason is not None:
-                return ApiError(Errors.INVALID_CONFIG, reason)
         # A broker may have thousands of configs, and what it stores is not validated.
         complete = current if kind == config_resource.BROKER else _changed(current, altered)
         error = self._check.why_invalid(kind, name, complete, current)
-        return error or why_resource_unknown(self._image, self._state.voter_ids, kind, name)
+        error = error or why_resource_unknown(self._image, self._state.voter_ids, kind, name)
+        if error is None and kind == config_resource.BROKER:
+            reason = self._why_not_obeyed(name, altered, current)
+            return None if reason is None else ApiError(Errors.INVALID_CONFIG, reason)
+        return error
 
     def _why_change_refused(self, kind: int, name: str, key: str, value: str | None) -> ApiError | None:
         if kind == config_resource.BROKER:
@@ -164,26 +169,11 @@ class ConfigAlteration:
         return None if value is None else why_value_too_long(key, value)
 
     def _why_broker_change_refused(self, name: str, key: str, value: str | None) -> str | None:
-        """Returns why a change of broker configs is refused.
-
-        Brokers check broker configs before they forward them; a controller stores what it is sent, as
-        Kafka's does. Checked here are the configs that elections depend on (KIP-966 for
-        min.insync.replicas), limits of connections that a controller applies itself, whom it
-        trusts, and cordoned directories, which only a broker can check (KIP-1066).
+        """Returns why Kafka's controller refuses a change of broker configs: KIP-966 for min.insync.replicas,
+        KIP-1066 for cordoned directories, which only a broker can check.
         """
         if key == MIN_INSYNC_REPLICAS and self._image.features.elr_enabled:
-            reason = why_min_isr_change_refused(name, value)
-            if reason is not None:
-                return reason
-        if value is not None and key in OBEYED_CONFIGS:
-            try:
-                TOPIC_CONFIG_KEYS[key].parse(value)
-            except InvalidConfigValueError as error:
-                return str(error)
-        if value is not None and self._is_of_controllers(name):
-            reason = why_limit_invalid(key, value) or why_trust_unchanged(self._state.config, key)
-            if reason is not None:
-                return reason
+            return why_min_isr_change_refused(name, value)
         if key == CORDONED_LOG_DIRS:
             if not features.is_cordoned_log_dirs_supported(self._image.features.metadata_version):
                 return f"{key} needs metadata.version {features.metadata_version_name(features.IBP_4_3_IV0)}"
@@ -192,15 +182,29 @@ class ConfigAlteration:
                 return f"a controller cannot check paths: without a broker, {key} may only be shortened"
         return None
 
+    def _why_not_obeyed(
+        self, name: str, altered: dict[str, str | None], current: dict[str, str]
+    ) -> str | None:
+        is_of_controllers = self._is_of_controllers(name)
+        for key, value in altered.items():
+            if value is None:
+                continue
+            if key in OBEYED_CONFIGS:
+                try:
+                    TOPIC_CONFIG_KEYS[key].parse(value)
+                except InvalidConfigValueError as error:
+                    return str(error)
+            if is_of_controllers:
+                reason = why_limit_invalid(key, value) or why_trust_unchanged(self._state.config, key)
+                if reason is not None:
+                    return reason
+        if any(key in PER_IP_KEYS for key in altered):
+            return self._why_no_client_may_connect(name, _changed(current, altered))
+        return None
+
     def _is_of_controllers(self, name: str) -> bool:
-        """Returns whether a controller obeys the broker configs of this name."""
-        if name == config_resource.CLUSTER_DEFAULT:
-            return True
-        if why_broker_name_invalid(name) is not None or int(name) in self._image.cluster.brokers:
-            return False
-        node_id = int(name)
-        controllers = self._image.cluster.controllers
-        return node_id == self._state.node_id or node_id in controllers or node_id in self._state.voter_ids
+        """Returns whether a controller obeys the broker configs of this name, which is known."""
+        return name == config_resource.CLUSTER_DEFAULT or int(name) not in self._image.cluster.brokers
 
     def _why_no_client_may_connect(self, name: str, changed: dict[str, str]) -> str | None:
         """Returns why no client could connect to this controller; the files of others are not known here."""

@@ -82,6 +82,12 @@ class Before:
     has_unusable_default: bool = False
     """Whether a default of the cluster cannot be used: Kafka's controller then takes no change."""
 
+    tokens_count: bool = False
+    """See `Picture.tokens_count`."""
+
+    has_failed_at_fetch: bool = False
+    """Whether Kafka's controller has thrown at a Fetch: it then knows less of observers."""
+
 
 def before(picture: Picture) -> Before:
     """Returns what it is like now."""
@@ -116,6 +122,7 @@ def before(picture: Picture) -> Before:
         directories={each: broker.directories for each, broker in picture.brokers.items()},
         epochs={each: broker.epoch for each, broker in picture.brokers.items()},
         has_unusable_default=picture.configs.get((BROKER, ""), {}).get("log.cleaner.threads") == "0",
+        tokens_count=picture.tokens_count,
     )
 
 
@@ -162,6 +169,10 @@ def why_avoided_now(call: Call, now: Before) -> frozenset[str]:
         named = [(each["ResourceType"], each["ResourceName"]) for each in call.body["Resources"]]
         finds = now.has_unusable_default and (BROKER, CONTROLLER) in named
         return frozenset({"an unusable default of the cluster"} if finds else ())
+    if call.api == "DescribeQuorum":
+        return frozenset({"a Fetch that Kafka failed at"} if now.has_failed_at_fetch else ())
+    if call.api == "DeleteTopics":
+        return frozenset({"tokens count"} if now.tokens_count else ())
     if call.api in ("RenewDelegationToken", "ExpireDelegationToken"):
         return frozenset({"a new token"} if call.body["Hmac"] in now.new_tokens else ())
     if call.api in ("UnregisterBroker", "BrokerRegistration"):
@@ -169,7 +180,7 @@ def why_avoided_now(call: Call, now: Before) -> frozenset[str]:
         return frozenset({"an ELR was cleared"} if finds else ())
     if call.api not in ("CreateTopics", "CreatePartitions"):
         return frozenset()
-    found = set()
+    found = {"tokens count"} if now.tokens_count else set()
     if call.api == "CreatePartitions" and any(each["Name"] in now.unequal for each in call.body["Topics"]):
         found.add("partitions with different numbers of replicas")
     if now.one_shuts_down and not all(each["Assignments"] for each in call.body["Topics"]):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kraftctl_protocol.config_resource import CLIENT_METRICS
+from kraftctl_protocol.config_resource import BROKER, CLIENT_METRICS
+from kraftctl_protocol.generated import alter_configs_request as legacy
 from kraftctl_protocol.generated.alter_client_quotas_request import (
     AlterClientQuotasRequest,
     EntityData,
@@ -98,6 +99,20 @@ METRICS_CONFIGS = (
 )
 
 
+NO_BROKERS = ("x", "-1", " 1", "1.0", "2147483648", "77", "+77")
+"""Names of broker configs that Kafka refuses, whatever their values."""
+
+OBEYED_VALUES = (
+    ("unclean.leader.election.enable", "x"),
+    ("min.insync.replicas", "x"),
+    ("max.connections", "-1"),
+    ("max.connections.per.ip", "0"),
+    ("max.connection.creation.rate", "x"),
+    ("listener.name.controller.ssl.truststore.location", "x"),
+)
+"""None of these values can be obeyed."""
+
+
 def conversations() -> Iterator[tuple[str, list[Ask]]]:
     for removes in (False, True):
         yield f"quotas, remove={removes}", list(_quotas(removes=removes))
@@ -118,6 +133,7 @@ def conversations() -> Iterator[tuple[str, list[Ask]]]:
     yield "pairs of credentials", list(_pairs_of_credentials())
     yield "levels of features", list(_features())
     yield "configs of client metrics", list(_metrics_configs())
+    yield "configs of no broker", list(_configs_of_no_broker())
 
 
 NAMES = [f"user{number}" for number in range(30)] + ["AaAa", "BBBB", "AaBB", "é", "日本", "a.b"]
@@ -230,6 +246,16 @@ def _features() -> Iterator[Ask]:
                     yield UpdateFeaturesRequest(feature_updates=[update], validate_only=True), version
     both = [FeatureUpdateKey(feature=feature, max_version_level=1) for feature in FEATURES[2:3] * 2]
     yield UpdateFeaturesRequest(feature_updates=both), 1
+
+
+def _configs_of_no_broker() -> Iterator[Ask]:
+    for name in NO_BROKERS:
+        for key, value in OBEYED_VALUES:
+            config = AlterableConfig(name=key, value=value)
+            resource = AlterConfigsResource(BROKER, name, [config])
+            yield IncrementalAlterConfigsRequest(resources=[resource]), 1
+            whole = legacy.AlterConfigsResource(BROKER, name, [legacy.AlterableConfig(key, value)])
+            yield legacy.AlterConfigsRequest(resources=[whole]), 2
 
 
 def _metrics_configs() -> Iterator[Ask]:
