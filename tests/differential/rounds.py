@@ -309,6 +309,9 @@ def _make_some(this: Round, outcome: Outcome, judge: Judge, calls: list[Call]) -
         if this.failed or parted:
             outcome.ended_by = this.failed or f"their logs have parted: {parted[0].signature[:200]}"
             return
+    by_chance = {name for call in calls for name in names_placed_by_chance(call)}
+    if stays := sorted(by_chance & this.picture.topics.keys()):
+        outcome.ended_by = f"topics whose replicas are placed by chance cannot be deleted: {stays}"
 
 
 def with_what_follows(calls: list[Call]) -> list[Call]:

@@ -64,7 +64,8 @@ class Before:
     """The replicas of partitions that become eligible, or stay so, when they are removed (KIP-966)."""
 
     outside: Collection[int] = ()
-    """Brokers with a replica out of the ISR of a partition that has no leader, or one that is not active."""
+    """Brokers with a replica out of the ISR of a partition that has no leader, or one that is not active, or
+    whose reassignment is complete: any record changes it."""
 
     unsettled: Collection[int] = ()
     """Brokers with a replica of a partition that any record may change: its reassignment, which does not add
@@ -102,7 +103,7 @@ def before(picture: Picture) -> Before:
     outside = {
         replica
         for _, _, each in picture.partitions()
-        if each.leader in inactive
+        if each.leader in inactive or _ends(each)
         for replica in set(each.replicas) - set(each.isr)
     }
     unsettled: set[int] = set()
