@@ -44,6 +44,12 @@ class Broker:
     fenced: bool = True
     shutting_down: bool = False
     epoch: int = -1
+    cordoned: list[str] = field(default_factory=list)
+
+    @property
+    def is_cordoned(self) -> bool:
+        """Returns whether all its directories are."""
+        return bool(self.cordoned) and set(self.directories) <= set(self.cordoned)
 
 
 @dataclass
@@ -56,7 +62,9 @@ class Picture:
     configs: dict[tuple[int, str], dict[str, str | None]] = field(default_factory=dict)
     acls: dict[str, Body] = field(default_factory=dict)
     users: set[tuple[str, int]] = field(default_factory=set)
-    quotas: list[tuple[list[Body], str]] = field(default_factory=list)
+    mutation_rates: set[str] = field(default_factory=set)
+    """The entities that have a quota of partitions."""
+
     controllers: set[int] = field(default_factory=set)
     of_cleared_elrs: set[int] = field(default_factory=set)
     """Brokers that Kafka still finds in ELRs which were cleared."""
@@ -127,6 +135,7 @@ class Picture:
             body["Fenced"],
             body.get("InControlledShutdown", False),
             body["BrokerEpoch"],
+            body.get("CordonedLogDirs") or [],
         )
 
     def _UnregisterBrokerRecord(self, body: Body) -> None:
@@ -140,6 +149,8 @@ class Picture:
             broker.shutting_down = True
         if body.get("LogDirs"):
             broker.directories = body["LogDirs"]
+        if body.get("CordonedLogDirs") is not None:
+            broker.cordoned = body["CordonedLogDirs"]
 
     def _FenceBrokerRecord(self, body: Body) -> None:
         self.brokers[body["Id"]].fenced = True
@@ -168,10 +179,11 @@ class Picture:
         self.users.discard((body["Name"], body["Mechanism"]))
 
     def _ClientQuotaRecord(self, body: Body) -> None:
-        self.quotas.append((body["Entity"], body["Key"]))
+        if body["Key"] == MUTATION_RATE:
+            (self.mutation_rates.discard if body["Remove"] else self.mutation_rates.add)(repr(body["Entity"]))
 
     def _DelegationTokenRecord(self, body: Body) -> None:
-        self.tokens_count |= any(key == MUTATION_RATE for _, key in self.quotas)
+        self.tokens_count |= bool(self.mutation_rates)
 
     _RemoveDelegationTokenRecord = _DelegationTokenRecord
 

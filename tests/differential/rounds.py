@@ -16,7 +16,6 @@ from tests.differential.calls.chooser import Chooser
 from tests.differential.calls.features import kraft_version_raised, may_raise_kraft_version
 from tests.differential.calls.mix import next_calls
 from tests.differential.compare import (
-    FENCED_AGAIN,
     OF_DAMAGED,
     RESPONSE,
     THROWS,
@@ -26,6 +25,7 @@ from tests.differential.compare import (
     compared_responses,
     errors_of,
 )
+from tests.differential.consequences import Consequences
 from tests.differential.known import KnownDifferences
 from tests.differential.metadata_log import LoggedRecord
 from tests.differential.names import Normaliser
@@ -105,7 +105,7 @@ class Round:
         self.failed = ""
         self._epochs = [0, 0]
         self._changed_at = 0.0
-        self._has_failed_at_fetch = False
+        self._consequences = Consequences(self.picture)
 
     def start(self) -> list[Difference]:
         """Returns how they differ before the first call."""
@@ -133,14 +133,13 @@ class Round:
     def make(self, call: Call) -> list[Difference]:
         """Makes one call on both, and returns how they differ; what is known of such a call is noted."""
         if call.api == SILENCE:
-            return self._be_silent()
+            return self._be_silent(call)
         sent, now = self._sent(call), self._before()
         found = self._made(call)
         if not found:
             return []
         known = why_avoided(sent, self.pair.setting.kafka) | why_avoided_now(sent, now)
-        known |= {each.place for each in found} & {FENCED_AGAIN}
-        return [replace(each, avoided=known) for each in found]
+        return self._consequences.noted(sent, found, known)
 
     def _sent(self, call: Call) -> Call:
         """Returns the call as Kafka's controller would get it now."""
@@ -149,9 +148,7 @@ class Round:
 
     def _before(self) -> Before:
         new_tokens = self.pair.java.names.new_hmacs(PUBLISHED_SECONDS_MAX[-1])
-        return replace(
-            before(self.picture), new_tokens=new_tokens, has_failed_at_fetch=self._has_failed_at_fetch
-        )
+        return replace(before(self.picture), new_tokens=new_tokens)
 
     def _made(self, call: Call) -> list[Difference]:
         reads_later = call.api in READ_LATER or call.forwarded is not None
@@ -174,7 +171,8 @@ class Round:
         found = compared_responses(call, responses, self._both_normalisers)
         thrown = [each for each in found if each.place == THROWS]
         if thrown:
-            self._has_failed_at_fetch |= call.api == "Fetch"
+            if call.api == "Fetch":
+                self._consequences.fetch_has_failed(call.body)
             why = self.pair.java.why_ended()
             if A_FAULT in why or _kinds(records[0]) != _kinds(records[1]) or self._kafka_has_resigned():
                 self.failed = f"Kafka throws at {call.api}, and kraftctl does not: {why}"
@@ -189,7 +187,7 @@ class Round:
             return False
         return bool(self._judge.known.unknown(found))
 
-    def _be_silent(self) -> list[Difference]:
+    def _be_silent(self, call: Call) -> list[Difference]:
         """Returns how they differ once both have fenced all brokers, or had the time for it twice."""
         records: Logged = ([], [])
         for _ in range(2):
@@ -199,8 +197,7 @@ class Round:
             if sorted(_kinds(records[0])) == sorted(_kinds(records[1])):
                 break
         records, found = self._replayed(SILENCE, records)
-        known = frozenset({FENCED_AGAIN} if found else ())
-        return found + [replace(each, avoided=known) for each in self._compared_logs(SILENCE, records)]
+        return self._consequences.noted(call, found + self._compared_logs(SILENCE, records), frozenset())
 
     def _replayed(self, api: str, logged: Logged) -> tuple[Logged, list[Difference]]:
         """Returns the records without those that fence a fenced broker again, and how these differ."""

@@ -15,8 +15,16 @@ FAULTS = (
     PlantedFault(
         "values-are-read-before-it-is-known-whose-they-are",
         "kraftctl/controller/configuration_control/config_alteration.py",
-        "        if error is None and kind == config_resource.BROKER:\n",
-        "        if kind == config_resource.BROKER and self._why_not_obeyed(name, altered, current):\n",
+        "        error = error or why_resource_unknown(self._image, self._state.voter_ids, kind, name)\n"
+        "        if error is None and kind == config_resource.BROKER:\n"
+        "            reason = self._why_not_obeyed(name, altered, current)\n"
+        "            return None if reason is None else ApiError(Errors.INVALID_CONFIG, reason)\n"
+        "        return error\n",
+        "        if error is None and kind == config_resource.BROKER:\n"
+        "            reason = self._why_not_obeyed(name, altered, current)\n"
+        "            if reason is not None:\n"
+        "                return ApiError(Errors.INVALID_CONFIG, reason)\n"
+        "        return error or why_resource_unknown(self._image, self._state.voter_ids, kind, name)\n",
         ("tests/controller/test_writes_of_java.py::test_all_responses_are_those_of_kafka",),
         "A wrong value for a broker that does not exist is refused for the value.",
     ),

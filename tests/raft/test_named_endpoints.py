@@ -84,8 +84,8 @@ def test_none_is_usable() -> None:
 
 
 @pytest.mark.parametrize("what", ["begin-quorum-epoch", "end-quorum-epoch"])
-def test_a_leader_that_is_named_stays_it(what: str) -> None:
-    """A leader of Kafka's ends, if it has fewer endpoints (tests/interop/test_differences.py)."""
+def test_a_leader_that_is_named_as_leader_stays_leader(what: str) -> None:
+    """The process of Kafka's ends, if it has fewer endpoints (tests/interop/test_differences.py)."""
     transcript = transcript_for("add-voter")
     request, version = REQUESTS[what]({"leader": "1", "epoch": "1"})
     names = ("CONTROLLER", "OTHER", "THIRD")
@@ -94,6 +94,9 @@ def test_a_leader_that_is_named_stays_it(what: str) -> None:
     before = [transcript.node.leader_endpoint(name) for name in names]
     with transcript.files.attach():
         transcript.replica.request(request, version, 1)
-    assert "error_code" not in "\n".join(transcript.lines)
-    assert transcript.node.leader_id == 1
+    printed = "\n".join(transcript.lines)
+    assert "leader_id=1" in printed, "it responds"
+    assert "error_code" not in printed
+    assert transcript.node.is_leader
+    assert transcript.node.epoch == 1
     assert [transcript.node.leader_endpoint(name) for name in names] == before

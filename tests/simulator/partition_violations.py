@@ -160,10 +160,16 @@ def leader_outside_of_the_isr(quorum: ScriptedQuorum) -> None:
 
 
 def leader_lost_for_nothing(quorum: ScriptedQuorum) -> None:
-    """As when the directory of its leader is looked up in a failed one of another broker."""
+    """As if its leader's directory were looked up among those of another broker."""
     brokers(quorum)
     quorum.commit(*partition([1, 2], [1], 1))
     quorum.commit(change(leader=-1))
+
+
+def leader_dropped_from_the_isr(quorum: ScriptedQuorum) -> None:
+    brokers(quorum)
+    quorum.commit(*partition([3, 1, 2], [1, 2], 1))
+    quorum.commit(change(isr=[2], leader=2))
 
 
 def replica_eligible_and_not_elected(quorum: ScriptedQuorum) -> None:
@@ -306,6 +312,7 @@ PARTITION_VIOLATIONS: list[tuple[str, Violation]] = [
     ("IsrIsSubsetOfReplicas", isr_with_a_stranger),
     ("LeaderIsInIsr", leader_outside_of_the_isr),
     ("LeaderIsLostForAReason", leader_lost_for_nothing),
+    ("LeaderIsLostForAReason", leader_dropped_from_the_isr),
     ("LeaderIsLostForAReason", replica_eligible_and_not_elected),
     ("LeaderIsLostForAReason", leader_changed_for_nothing),
     ("PartitionEpochOnlyRises", partition_created_twice),

@@ -83,12 +83,6 @@ class Before:
     has_unusable_default: bool = False
     """Whether a default of the cluster cannot be used: Kafka's controller then takes no change."""
 
-    tokens_count: bool = False
-    """See `Picture.tokens_count`."""
-
-    has_failed_at_fetch: bool = False
-    """Whether Kafka's controller has thrown at a Fetch: it then knows less of observers."""
-
 
 def before(picture: Picture) -> Before:
     """Returns what it is like now."""
@@ -123,7 +117,6 @@ def before(picture: Picture) -> Before:
         directories={each: broker.directories for each, broker in picture.brokers.items()},
         epochs={each: broker.epoch for each, broker in picture.brokers.items()},
         has_unusable_default=picture.configs.get((BROKER, ""), {}).get("log.cleaner.threads") == "0",
-        tokens_count=picture.tokens_count,
     )
 
 
@@ -170,10 +163,6 @@ def why_avoided_now(call: Call, now: Before) -> frozenset[str]:
         named = [(each["ResourceType"], each["ResourceName"]) for each in call.body["Resources"]]
         finds = now.has_unusable_default and (BROKER, CONTROLLER) in named
         return frozenset({"an unusable default of the cluster"} if finds else ())
-    if call.api == "DescribeQuorum":
-        return frozenset({"a Fetch that Kafka failed at"} if now.has_failed_at_fetch else ())
-    if call.api == "DeleteTopics":
-        return frozenset({"tokens count"} if now.tokens_count else ())
     if call.api in ("RenewDelegationToken", "ExpireDelegationToken"):
         return frozenset({"a new token"} if call.body["Hmac"] in now.new_tokens else ())
     if call.api in ("UnregisterBroker", "BrokerRegistration"):
@@ -181,7 +170,7 @@ def why_avoided_now(call: Call, now: Before) -> frozenset[str]:
         return frozenset({"an ELR was cleared"} if finds else ())
     if call.api not in ("CreateTopics", "CreatePartitions"):
         return frozenset()
-    found = {"tokens count"} if now.tokens_count else set()
+    found = set()
     if call.api == "CreatePartitions" and any(each["Name"] in now.unequal for each in call.body["Topics"]):
         found.add("partitions with different numbers of replicas")
     if now.one_shuts_down and not all(each["Assignments"] for each in call.body["Topics"]):
@@ -353,6 +342,12 @@ def _malformed_listener(body: Body) -> bool:
     )
 
 
+def _replaced_listener(body: Body) -> bool:
+    """Returns whether only such are malformed as another listener of the name follows."""
+    last = {each["Name"]: each for each in body["Listeners"]}
+    return _malformed_listener(body) and not _malformed_listener({"Listeners": list(last.values())})
+
+
 def _endpoints(body: Body) -> list[Body]:
     named: list[Body] = body["Listeners"] if "Listeners" in body else body["LeaderEndpoints"]
     return named
@@ -398,10 +393,15 @@ CHECKS: dict[str, Checks] = {
     "FetchSnapshot": {"a snapshot of nothing": _snapshot_of_nothing},
     "BrokerRegistration": {
         "a malformed listener": _malformed_listener,
+        "a malformed listener that another one replaces": _replaced_listener,
         "a negative id": _negative_id,
         "a long text": _long_text,
     },
-    "ControllerRegistration": {"a malformed listener": _malformed_listener, "a long text": _long_text},
+    "ControllerRegistration": {
+        "a malformed listener": _malformed_listener,
+        "a malformed listener that another one replaces": _replaced_listener,
+        "a long text": _long_text,
+    },
     **{
         api: {"a nameless listener": _nameless_listener, "a long text": _long_text}
         for api in NAMING_ENDPOINTS

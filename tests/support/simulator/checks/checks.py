@@ -34,6 +34,7 @@ class Checks:
     def __init__(self, config: ControllerConfig) -> None:
         self.history = LogHistory()
         self.partitions = PartitionChecks(config)
+        self.partitions.sees_controllers = True
         self.quorum = QuorumChecks(self.history, self.partitions.committed, self._snapshot_written)
         self.brokers = BrokerChecks(self.history, self.partitions)
         self.responses = ResponseChecks(self.quorum, self.partitions.reference)

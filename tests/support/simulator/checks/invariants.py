@@ -50,8 +50,8 @@ INVARIANTS: Final[dict[str, str]] = {
     "IsrIsSubsetOfReplicas": "ISR, ELR, adding and removing replicas are replicas",
     "LeaderIsInIsr": "a leader is in its ISR",
     "LeaderIsLostForAReason": (
-        "a partition has a leader if a member of its ISR may be one, and only the first replica takes the"
-        " place of one that may stay"
+        "a change leaves a partition without leader only if no member of its ISR, or of its ELR if that is"
+        " empty, may lead it; only the first replica takes the place of a leader that may stay"
     ),
     "PartitionEpochOnlyRises": "a change of a partition changes something, and is one partition epoch more",
     "RecoveringPartitionHasIsrOfOne": "while its leader recovers, a partition has no other replica in sync",

@@ -59,9 +59,11 @@ class PartitionChecks:
         self.reference = self.images.reference
         self.leaders: dict[tuple[Uuid, int, int], int] = {}
         self.may_ask_for_unclean = True
+        """Whether an administrator may ask for an unclean election: the log does not say why it was held."""
         self.may_join_appends = False
         """Whether a batch may have the records of several appends, as in the logs of Kafka's controllers."""
-        """Whether an administrator may ask for an unclean election: the log does not say why it was held."""
+        self.sees_controllers = False
+        """Whether `appending` is called: a log does not say whom its controller is taking out of ISRs."""
         self._config = config
         self._batch_base = 0
         self._leaving: dict[tuple[int, int], Leaving] = {}
@@ -150,7 +152,8 @@ class PartitionChecks:
                 name = f"{topic}-{key[1]} at offset {self._batch_base}"
                 elr_enabled = elr_is_enabled(state)
                 check_partition(brokers, name, before, partition, elr_enabled=elr_enabled)
-                check_leader_change(brokers, name, before, partition, leaving)
+                if self.sees_controllers:
+                    check_leader_change(brokers, name, before, partition, leaving)
                 if elr_enabled and partition.elr:
                     min_isr = self._min_isr(key[0], topic, changed.get((key[0], 0)))
                     check_min_isr(name, before, partition, min_isr)

@@ -98,19 +98,19 @@ def check_leader_change(
     partition: AnyPartition,
     leaving: Leaving,
 ) -> None:
-    """As in Kafka's PartitionChangeBuilder: a partition is without leader only if no replica may lead it, and
-    a leader that may stay makes way for the first replica only, in a preferred election.
+    """As in Kafka's PartitionChangeBuilder: a partition is left without leader only if none in sync may lead
+    it, and a leader that may stay makes way for the first replica only, in a preferred election.
 
     `leaving` is what its controller was taking out of ISRs when it appended this.
     """
-    leader = int(partition.leader)
+    leader, in_sync = int(partition.leader), () if before is None else before.isr
     if leader == NO_LEADER:
-        for member in partition.isr or partition.elr:
+        for member in {*in_sync, *(partition.isr or partition.elr)}:
             if _may_lead(brokers, partition, member, leaving):
                 broken("LeaderIsLostForAReason", f"{name} has no leader; {member} may be it: {partition!r}")
     elif before is not None and leader not in (int(before.leader), partition.replicas[0]):
         former = int(before.leader)
-        if former in partition.isr and _may_lead(brokers, partition, former, leaving):
+        if former in in_sync and _may_lead(brokers, partition, former, leaving):
             broken("LeaderIsLostForAReason", f"{name}: {leader} leads, {former} may stay: {partition!r}")
 
 
