@@ -35,8 +35,8 @@ def transcript_for(what: str) -> RaftTranscript:
     return transcript
 
 
-def with_names(what: str, *names: str) -> tuple[Message, int]:
-    request, version = REQUESTS[what](REQUESTED[what])
+def with_names(what: str, *names: str, **asked: str) -> tuple[Message, int]:
+    request, version = REQUESTS[what](REQUESTED[what] | asked)
     named: list[Any] = getattr(request, "listeners" if what.endswith("voter") else "leader_endpoints")
     one = named[0] if named else LeaderEndpoint(host="host-2", port=9093)
     named[:] = [copy.copy(one) for _ in names]
@@ -87,13 +87,10 @@ def test_none_is_usable() -> None:
 def test_a_leader_that_is_named_as_leader_stays_leader(what: str) -> None:
     """The process of Kafka's ends, if it has fewer endpoints (tests/interop/test_differences.py)."""
     transcript = transcript_for("add-voter")
-    request, version = REQUESTS[what]({"leader": "1", "epoch": "1"})
     names = ("CONTROLLER", "OTHER", "THIRD")
-    named: Any = request
-    named.leader_endpoints = [LeaderEndpoint(name=name, host="host-9", port=1) for name in names]
     before = [transcript.node.leader_endpoint(name) for name in names]
     with transcript.files.attach():
-        transcript.replica.request(request, version, 1)
+        transcript.replica.request(*with_names(what, *names, leader="1", epoch="1"), 1)
     printed = "\n".join(transcript.lines)
     assert "leader_id=1" in printed, "it responds"
     assert "error_code" not in printed
