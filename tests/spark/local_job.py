@@ -12,10 +12,12 @@ from pathlib import Path
 
 from kraftctl_spark.cli import main
 from kraftctl_spark.log import log_range
+from kraftctl_spark.tables import commit_log
 from tests.spark.soak import processes
 from tests.support.processes.spark_export import SOURCE_ROOTS, spark_environment
 
 PER_TASK = 25
+COMMITS_PER_STATE = 3
 
 
 def start(
@@ -46,4 +48,5 @@ if __name__ == "__main__":
     from tests.spark.soak.hook import SoakHook
 
     log_range.OFFSETS_PER_RANGE = PER_TASK
+    vars(commit_log).update(COMMITS_PER_STATE=COMMITS_PER_STATE)
     sys.exit(main(sys.argv[2:], SoakHook(Path(sys.argv[1]), sys.argv[2], os.getpid())))

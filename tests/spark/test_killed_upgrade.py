@@ -143,6 +143,7 @@ def test_what_a_killed_and_upgraded_export_wrote_is_exact(
             export.release = ""
         export.kill(number, chance)
     assert "Error" not in export.finish()
+    assert kills <= len(KILLS) or len(export.done) == len(KILLS), "it was killed at each step"
     print(f"{export.done.total()} kills of {engine}: {dict(export.done)}; {log.end} offsets")
     batches = Output(export.output).manifests()
     assert sum(batch.snapshot for batch in batches) == 2
