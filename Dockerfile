@@ -19,7 +19,7 @@ RUN /build/bin/pip --python /opt/kraftctl/bin/python install --no-deps --no-inde
 FROM build AS build-exporter
 RUN /build/bin/pip install --no-index --find-links /requirements --require-hashes -r requirements.lock
 RUN /build/bin/pip wheel --require-hashes --no-deps --no-build-isolation -r requirements-export.lock -w /wheels
-RUN /build/bin/pip --python /opt/kraftctl/bin/python install --no-index --find-links /wheels 'kraftctl[spark]'
+RUN /build/bin/pip --python /opt/kraftctl/bin/python install --no-index --find-links /wheels 'kraftctl[spark,export]'
 
 FROM python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3 AS base
 ENV PATH=/opt/kraftctl/bin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
