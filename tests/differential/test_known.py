@@ -86,9 +86,10 @@ def test_an_entry_of_avoided_calls_covers_no_other(tmp_path: Path) -> None:
     assert entries.unknown([replace(LOGGED, avoided=frozenset({"no host", "a partition twice"}))]) == []
 
 
-def registered(host: str) -> Body:
-    listener = {"Name": "L", "Host": host, "Port": 1, "SecurityProtocol": 0}
-    return {"BrokerId": 1, "Listeners": [listener], "Features": []}
+def registered(*hosts: str) -> Body:
+    """A broker with listeners of one name."""
+    listeners = [{"Name": "L", "Host": host, "Port": 1, "SecurityProtocol": 0} for host in hosts]
+    return {"BrokerId": 1, "Listeners": listeners, "Features": []}
 
 
 def quotas_of(*entities: list[str]) -> Body:
@@ -132,6 +133,14 @@ def of_loggers(node: str) -> Body:
 )
 def test_calls_that_are_known_to_end_a_round_are_avoided(call: Call, is_one: bool) -> None:
     assert bool(why_avoided(call, "4.3.1")) == is_one
+
+
+@pytest.mark.parametrize(
+    ("hosts", "is_one"), [(("", "h"), True), (("h", ""), False), (("",), False), (("h", "h"), False)]
+)
+def test_a_malformed_listener_is_replaced_by_a_later_one_alone(hosts: tuple[str, ...], is_one: bool) -> None:
+    found = why_avoided(Call("BrokerRegistration", 4, registered(*hosts)), "4.3.1")
+    assert ("a malformed listener that another one replaces" in found) == is_one
 
 
 def test_a_level_of_4_4_is_avoided_with_controllers_before_it() -> None:
