@@ -307,10 +307,26 @@ FAULTS = (
     PlantedFault(
         "a-step-goes-up-to-the-last-row-that-was-read",
         f"{HISTORY}/raw_records.py",
-        "return int(places[self._most - 1].as_py()) if len(places) >= self._most else _END",
-        "return _END",
+        "return last if count < self._most else",
+        "return last if count >= 0 else",
         ("tests/spark/history/test_versions.py::test_records_of_all_types_come_in_the_order_of_the_log",),
         "Records of one type are applied before earlier ones of another type.",
+    ),
+    PlantedFault(
+        "the-last-rows-of-a-step-are-not-read",
+        f"{HISTORY}/raw_records.py",
+        "self._next.first_place <= last:",
+        "self._next.first_place + 20 < last:",
+        ("tests/spark/history/test_versions.py::test_records_of_all_types_come_in_the_order_of_the_log",),
+        "Records at the end of a step are applied after later ones of another type.",
+    ),
+    PlantedFault(
+        "the-first-step-reads-all-rows-of-rare-types",
+        f"{HISTORY}/raw_records.py",
+        " and self._next.first_place <= last:",
+        ":",
+        ("tests/spark/history/test_versions.py::test_a_step_reads_only_up_to_its_end",),
+        "A history begins late, with many files in memory that only later steps need.",
     ),
     PlantedFault(
         "as-of-an-offset-has-what-ended-there",

@@ -316,11 +316,11 @@ class HistoryTables:
         state = self._state(before)
         name = range_name(before.end, batch[-1].end - 1)
         with VersionFiles(self._log.directory, self._hook, self._has_secrets()) as files:
-            for manifests in _together(batch):
-                state.advance(self._tables, manifests, partial(files.add_made, name))
             for table, schema in SCHEMAS.items():
                 if table not in OF_THE_LOG and not before.of(table, still_open=False):
                     files.add(table, name, schema.empty_table())  # Every query runs, also without rows.
+            for manifests in _together(batch):
+                state.advance(self._tables, manifests, partial(files.add_made, name))
             return self._commit(before, state, files, name, set())
 
     def _state(self, manifest: HistoryManifest) -> HistoryState:
@@ -343,8 +343,10 @@ class HistoryTables:
     ) -> HistoryManifest:
         """Adds the files of open versions, then commits."""
         placed: list[tuple[OpenFiles | OpenPartitions, list[str]]] = []
-        for table, of_table in state.open_files.items():
-            old, parts = of_table.rewrite(state.cluster_id, everything)
+        open_files = state.open_files
+        # All are made while the last rows are written: adding a part waits for those.
+        rewritten = [of_table.rewrite(state.cluster_id, everything) for of_table in open_files.values()]
+        for (table, of_table), (old, parts) in zip(open_files.items(), rewritten, strict=True):
             replaced |= old
             names = [f"{OPEN_PREFIX}{name}-{number:05}" for number in range(len(parts))]
             for file_name, part in zip(names, parts, strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -36,11 +37,19 @@ def steps_of(
 
     FileNotFoundError if a file was deleted, ExportRefusedError if one is damaged.
     """
-    tables = [_Rows(directory, manifests, table, start, stop) for table in COLUMNS]
-    while tables := [table for table in tables if table.fill()]:
-        last = min(table.last_place for table in tables)
+    rows = Counter(dict.fromkeys(COLUMNS, 0))
+    for file in (file for manifest in manifests for file in manifest.files if file.table in rows):
+        rows[file.table] += file.rows
+    # The type with the most records usually ends a step: of all others, only what is before its end is read.
+    tables = [_Rows(directory, manifests, table, start, stop) for table, _ in rows.most_common()]
+    while tables:
+        last = _END
+        for table in tables:
+            last = table.fill(last)
         taken = {table.name: table.take(last) for table in tables}
-        yield Step({name: rows for name, rows in taken.items() if rows.num_rows}, manifests[0].snapshot)
+        if step := {name: found for name, found in taken.items() if found.num_rows}:
+            yield Step(step, manifests[0].snapshot)
+        tables = [table for table in tables if not table.is_over]
 
 
 def snapshot_time_us(directory: Sources, manifest: Manifest) -> int | None:
@@ -120,22 +129,21 @@ class _Rows:
         self._next = next(self._groups, None)
         self._held = schema_of(name).empty_table()
 
-    def fill(self) -> bool:
-        """Reads until there are enough rows for a step; False after the last one."""
+    def fill(self, last: int) -> int:
+        """Reads the rows up to a place, at most as many as a step takes, and returns up to where they are."""
         held, count = [self._held], self._held.num_rows
-        while count < self._most and self._next is not None:
+        while count < self._most and self._next is not None and self._next.first_place <= last:
             group, self._next = self._next, next(self._groups, None)
             held.append(self._read(group))
             count += held[-1].num_rows
         if len(held) > 1:
             self._held = pa.concat_tables(held)
-        return bool(count)
+        return last if count < self._most else min(last, self._held.column("place")[self._most - 1].as_py())
 
     @property
-    def last_place(self) -> int:
-        """Returns a place up to which no row is missing, and rows are not too many."""
-        places = self._held.column("place")
-        return int(places[self._most - 1].as_py()) if len(places) >= self._most else _END
+    def is_over(self) -> bool:
+        """Returns whether all rows were taken."""
+        return self._next is None and not self._held.num_rows
 
     def take(self, last: int) -> pa.Table:
         """Returns the rows up to a place."""

@@ -180,6 +180,28 @@ def test_records_of_all_types_come_in_the_order_of_the_log(
     assert len(places) == sum(kind in COLUMNS for kind in kinds)
 
 
+def test_a_step_reads_only_up_to_its_end(
+    history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of types with few records, too, which would all fit into one step."""
+    monkeypatch.setattr(log_range, "OFFSETS_PER_RANGE", 50)
+    monkeypatch.setattr(raw_records, "RECORDS_PER_STEP", 20)
+    export(history, tmp_path, [history.end])
+    (manifest,) = Output(tmp_path).manifests()
+    begun: list[int] = []
+    read = raw_records._Rows._read
+
+    def noted(rows: raw_records._Rows, group: raw_records._Group) -> pa.Table:
+        begun.append(group.first_place)
+        return read(rows, group)
+
+    monkeypatch.setattr(raw_records._Rows, "_read", noted)
+    for step in steps_of(tmp_path, [manifest]):
+        last = max(place for rows in step.tables.values() for place in rows.column("place").to_pylist())
+        assert max(begun) <= last
+    assert len(begun) > 50
+
+
 def test_no_step_has_too_many_texts(whole: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(raw_records, "OTHERS_PER_STEP", 7)
     manifests = Output(whole.raw).manifests()

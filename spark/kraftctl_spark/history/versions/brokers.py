@@ -62,7 +62,8 @@ class Brokers:
         self._set(row[0], {"fenced": False}, at)
 
     def unregister(self, row: tuple[Any, ...], at: LogPlace) -> None:
-        self._quarantine.remove(self._brokers, (row[0],), _about(row[0], at))
+        if not self._brokers.remove((row[0],), at):
+            self._quarantine.add(_about(row[0], at))
 
     def _set(self, broker_id: int, changes: dict[str, Any], at: LogPlace) -> None:
         old = self._brokers.values((broker_id,))

@@ -47,11 +47,11 @@ def handler_of(row: RecordType, versions: Versions, quarantine: Quarantine) -> H
         found = tuple(
             value if show is None else show(value) for show, value in zip(shown, values, strict=False)
         )
-        if removes or (has_flag and values[-1]):
-            key = found[:key_size]
-            quarantine.remove(versions, key, Quarantined(row.table, name_of(versions.kind, key), at))
-        else:
-            versions.set(found[:key_size], found[key_size:], at, hides=hides)
+        key = found[:key_size]
+        if not (removes or (has_flag and values[-1])):
+            versions.set(key, found[key_size:], at, hides=hides)
+        elif not versions.remove(key, at):
+            quarantine.add(Quarantined(row.table, name_of(versions.kind, key), at))
 
     return handle
 

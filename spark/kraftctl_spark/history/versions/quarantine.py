@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kraftctl_spark.history.versions.versions import Key, LogPlace, Versions
+from kraftctl_spark.history.versions.versions import LogPlace
 
 NOT_SET = "never set"
 """The reason why what such a record is about is not known."""
@@ -29,13 +29,6 @@ class Quarantine:
 
     def add(self, found: Quarantined) -> None:
         self._found.append(found)
-
-    def remove(self, versions: Versions, key: Key, found: Quarantined) -> None:
-        """Removes a version; where there is none, it adds the record."""
-        if key in versions.open:
-            versions.remove(key, found.at)
-        else:
-            self.add(found)
 
     def take(self) -> list[Quarantined]:
         """Returns them in the order of the log, each once."""

@@ -87,12 +87,14 @@ class Versions:
         self._changes.append(Change(self.kind.name, key, before, values, at))
         self.open[key] = Version(key, values, at.offset, at.time_us, at.in_snapshot, at.batch_offset)
 
-    def remove(self, key: Key, at: LogPlace) -> None:
-        """Removes the values of a key, if it is known."""
+    def remove(self, key: Key, at: LogPlace) -> bool:
+        """Removes the values of a key; returns whether it is known."""
         version = self.open.pop(key, None)
-        if version is not None:
-            self._changes.append(Change(self.kind.name, key, version.values, None, at))
-            self._close(version, at.offset, at.time_us, REMOVED)
+        if version is None:
+            return False
+        self._changes.append(Change(self.kind.name, key, version.values, None, at))
+        self._close(version, at.offset, at.time_us, REMOVED)
+        return True
 
     def end_at_gap(self, offset: int, time_us: int | None) -> None:
         """Ends every version, because the log after it is not known."""
