@@ -1,5 +1,6 @@
 -- The events with their texts as columns: lists of brokers, leaders, the resource, the configuration, the principal.
 -- What one record says of a configuration, an ACL, a credential or a token is in the version that it begins or ends.
+-- Lists are split at the comma, because a cast ignores spaces: of one character, Spark makes no regular expression.
 WITH of_configs AS (
     SELECT valid_from_offset AS at_offset, resource_type, resource_name, name FROM configs WHERE NOT from_snapshot
     UNION
@@ -37,10 +38,10 @@ SELECT m.offset AS offset, m.time, m.batch_offset, m.kind, m.subject, m.before, 
        m.topic_id, m.partition_id, m.broker_id,
        CASE WHEN has_lists AND m.before = '[]' THEN CAST(array() AS ARRAY<INT>)
             WHEN has_lists AND m.before LIKE '[%'
-            THEN CAST(split(substr(m.before, 2, length(m.before) - 2), ', ') AS ARRAY<INT>) END AS brokers_before,
+            THEN CAST(split(substr(m.before, 2, length(m.before) - 2), ',') AS ARRAY<INT>) END AS brokers_before,
        CASE WHEN has_lists AND m.after = '[]' THEN CAST(array() AS ARRAY<INT>)
             WHEN has_lists AND m.after LIKE '[%'
-            THEN CAST(split(substr(m.after, 2, length(m.after) - 2), ', ') AS ARRAY<INT>) END AS brokers_after,
+            THEN CAST(split(substr(m.after, 2, length(m.after) - 2), ',') AS ARRAY<INT>) END AS brokers_after,
        CASE WHEN has_leaders THEN CAST(m.before AS INT) END AS leader_before,
        CASE WHEN has_leaders THEN CAST(m.after AS INT) END AS leader_after,
        CASE WHEN m.topic_id IS NOT NULL THEN 'TOPIC' WHEN c.name IS NOT NULL THEN c.resource_type
