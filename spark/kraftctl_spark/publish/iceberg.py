@@ -5,6 +5,8 @@ snapshot, and an append succeeds there: a property of the tables allows no repet
 another process changed it.
 
 pyiceberg's REST catalog waits without end for an answer. Here, it waits as long as an export may be held up.
+A commit that it calls refused may have been carried out, where a gateway repeats requests: pyiceberg would
+delete its files.
 """
 
 from __future__ import annotations
@@ -28,12 +30,14 @@ from pyiceberg.exceptions import (
     CommitFailedException,
     NoSuchNamespaceError,
     NoSuchTableError,
+    RESTError,
     ValidationException,
 )
 from pyiceberg.io.pyarrow import parquet_file_to_data_file
 from pyiceberg.manifest import DataFile
-from pyiceberg.table import Table, TableProperties
+from pyiceberg.table import CommitTableResponse, Table, TableProperties
 from pyiceberg.table.snapshots import ancestors_of
+from pyiceberg.table.update import AddSnapshotUpdate, TableRequirement, TableUpdate
 from pyiceberg.utils.config import Config, merge_config
 from requests import PreparedRequest, Response, Session
 from sqlalchemy.exc import IntegrityError
@@ -63,11 +67,26 @@ class _BoundedSession(Session):
         return super().send(request, **options)
 
 
-class _BoundedRestCatalog(RestCatalog):
+class _CarefulRestCatalog(RestCatalog):
     def _config_headers(self, session: Session) -> None:
         """Gives answers a time limit: this is the first call for each new session."""
         session.__class__ = _BoundedSession
         super()._config_headers(session)
+
+    def commit_table(
+        self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
+    ) -> CommitTableResponse:
+        """Commits; a commit that is refused and there all the same has been repeated on the way."""
+        try:
+            return super().commit_table(table, requirements, updates)
+        except CommitFailedException:
+            now = self.load_table(table.name())
+            added = [one.snapshot.snapshot_id for one in updates if isinstance(one, AddSnapshotUpdate)]
+            if not added or any(now.metadata.snapshot_by_id(one) is None for one in added):
+                raise
+            return CommitTableResponse.model_construct(
+                metadata=now.metadata, metadata_location=now.metadata_location
+            )
 
 
 def load(name: str, properties: Mapping[str, str]) -> Catalog:
@@ -75,7 +94,7 @@ def load(name: str, properties: Mapping[str, str]) -> Catalog:
     found = merge_config(Config().get_catalog_config(name) or {}, dict(properties))
     kind = found.get(TYPE) or (URI in found and infer_catalog_type(name, found))
     if kind in (CatalogType.REST, CatalogType.REST.value) and PY_CATALOG_IMPL not in found:
-        return _BoundedRestCatalog(name, **cast(dict[str, str], found))
+        return _CarefulRestCatalog(name, **cast(dict[str, str], found))
     return load_catalog(name, **properties)
 
 
@@ -109,10 +128,7 @@ class IcebergTarget:
         except NoSuchTableError:
             if not table.exists:
                 return None
-            try:
-                catalog.create_namespace_if_not_exists(self._namespace)
-            except IntegrityError as error:  # A catalog of SQL looks first, and another process was faster.
-                raise LostRaceError(str(error)) from error
+            _make_namespace(catalog, self._namespace)
             found = catalog.create_table_if_not_exists(
                 name, table.schema, properties={**PROPERTIES, CLUSTER_ID: table.cluster_id}
             )
@@ -161,6 +177,18 @@ class IcebergTarget:
             with change.update_schema() as schema:
                 schema.union_by_name(table.schema)
         self._hook("columns-added")
+
+
+def _make_namespace(catalog: Catalog, namespace: str) -> None:
+    """Makes it unless it is there: a catalog may let only others make namespaces."""
+    if catalog.namespace_exists(namespace):
+        return
+    try:
+        catalog.create_namespace_if_not_exists(namespace)
+    except (IntegrityError, RESTError):
+        if not catalog.namespace_exists(namespace):
+            raise
+        # Catalogs with a database look first, and another process was faster.
 
 
 class _PublishedIceberg(Published):

@@ -14,7 +14,7 @@ from pyiceberg.catalog import Catalog, load_catalog
 
 from kraftctl_spark.history.history_tables import HistoryTables
 from kraftctl_spark.publish.delta import DeltaTarget
-from kraftctl_spark.publish.iceberg import IcebergTarget
+from kraftctl_spark.publish.iceberg import IcebergTarget, load
 from kraftctl_spark.publish.live_tables import LiveTable, live_tables
 from kraftctl_spark.publish.publication import Target
 from kraftctl_spark.rows.tables import in_schema
@@ -27,6 +27,7 @@ from tests.spark.rewritten import rewrite
 NAMESPACE = "kraft"
 
 FORMATS = ("delta", "iceberg")
+"""In place of the second, tests may give the URI of a REST catalog."""
 
 
 def catalog_properties(place: Path) -> dict[str, str]:
@@ -39,13 +40,20 @@ def catalog_in(place: Path) -> Catalog:
 
 def catalog_of(place: Path, kind: str) -> Catalog | None:
     """The catalog of Iceberg's tables; None for Delta."""
-    return catalog_in(place) if kind == "iceberg" else None
+    if kind == "delta":
+        return None
+    return catalog_in(place) if kind == "iceberg" else rest_catalog(kind)
+
+
+def rest_catalog(uri: str) -> Catalog:
+    return load("test", {"type": "rest", "uri": uri})
 
 
 def target_in(place: Path, kind: str, hook: Hook = no_hook) -> Target:
     if kind == "delta":
         return DeltaTarget(hook)
-    return IcebergTarget(partial(catalog_in, place), NAMESPACE, hook)
+    loaded = partial(catalog_in, place) if kind == "iceberg" else partial(rest_catalog, kind)
+    return IcebergTarget(loaded, NAMESPACE, hook)
 
 
 def add_batch(exporter: Exporter, output: Path, end: int) -> None:

@@ -56,7 +56,7 @@ def test_killed_again_and_again_while_tables_grow_and_are_merged(
     """Every second kill is after a time, in the middle of anything; the others are after a step."""
     rng = random.Random(kills)
     quorum.append(*mixed_batches(0, 200 * kills))
-    steps, most_s = MOST[kind]
+    steps, most_s = MOST.get(kind, MOST["iceberg"])
     output, done = tmp_path / "tables", 0
     with exporting(output, controller.endpoint) as exporter:
         exporter.export_to(end := 15, 1)

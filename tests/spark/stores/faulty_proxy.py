@@ -57,6 +57,13 @@ def failed_afterwards(handler: _Handler) -> None:
     handler.answer(500, INTERNAL)
 
 
+def repeated(handler: _Handler) -> None:
+    """A gateway before the server repeats the request, and passes the second answer on."""
+    handler.forward()
+    status, headers, body = handler.forward()
+    handler.answer(status, body, headers)
+
+
 def silence(handler: _Handler) -> None:
     """The server carries it out, and the answer does not come while the proxy runs."""
     handler.forward()
