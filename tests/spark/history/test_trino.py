@@ -1,23 +1,17 @@
 """The shipped SQL, run by Trino with its Hive connector: the same answers as DuckDB's.
 
-It needs a JDK 25: JAVA_25_HOME, or one that is installed where Linux distributions put them. Maven fetches
-Trino.
+It needs a JDK 25, and Maven fetches Trino.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from kraftctl.dev.kafka_distribution import cache_directory
 from kraftctl_spark.history.questions.dialects import EXAMPLES, TABLES, TRINO
 from kraftctl_spark.history.questions.files import text_of
 from kraftctl_spark.history.questions.questions import parameters_of, sources
@@ -26,12 +20,10 @@ from tests.spark.history.asked import Row, in_duckdb, statements
 from tests.spark.history.asked_macros import QUESTIONS, in_plain_numbers, with_macros, written
 from tests.spark.history.test_documented_questions import of_this_log
 from tests.spark.history.test_versions import Tables, gappy, history
+from tests.spark.trino.asked_in_trino import SEPARATOR, ask, hive, values_of
 
 __all__ = ["gappy", "history"]
 
-HERE = Path(__file__).parent
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-SEPARATOR = ";\n-- then\n"
 TIME = r"'(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)Z'"
 FROM_TO = r"\((TIMESTAMP '[^']*'), (TIMESTAMP '[^']*')\)"
 IN_WINDOW = r"date_diff('millisecond', greatest(start_time, \2), least(end_time, \3)) AS in_window_ms\1"
@@ -50,6 +42,7 @@ WORDS = {
 
 WITH_MACRO = re.compile(r"FROM \w+\(")
 IN_TRINO_MIN = 30
+SCHEMA = "CREATE SCHEMA history"
 OUT_OF_A_GAP = ("offset_at('2026-11-21T12", "offset_at('2026-11-21T10")
 """In a gap, `max("offset")` is not null, as the page says."""
 
@@ -61,55 +54,6 @@ NOT_IN_AN_INCIDENT = (
 pytestmark = [pytest.mark.long, pytest.mark.java, pytest.mark.timeout(1200)]
 
 
-def java_25() -> Path:
-    """The `java` of a JDK 25, which Trino demands."""
-    homes = [Path(os.environ.get("JAVA_25_HOME", "")), *sorted(Path("/usr/lib/jvm").glob("*25*"))]
-    found = next((home / "bin" / "java" for home in homes if (home / "bin" / "javac").exists()), None)
-    assert found is not None, "Trino needs a JDK 25. Next step: install one, and set JAVA_25_HOME"
-    return found
-
-
-def classpath() -> str:
-    """Trino and its Hive connector, which Maven fetches once."""
-    directory = cache_directory() / "trino"
-    directory.mkdir(parents=True, exist_ok=True)
-    remembered = directory / "classpath.txt"
-    pom = directory / "pom.xml"
-    wanted = (HERE / "pom.xml").read_text()
-    if not remembered.exists() or not pom.exists() or pom.read_text() != wanted:
-        pom.write_text(wanted)
-        command = ["mvn", "-B", "-q", "-f", str(pom), "dependency:build-classpath"]
-        subprocess.run(
-            [*command, f"-Dmdep.outputFile={remembered}"], check=True, capture_output=True, timeout=900
-        )
-    return remembered.read_text().strip()
-
-
-def ask(files: Mapping[str, str], scratch: Path) -> dict[str, list[Row]]:
-    """The rows that each file returns at last; they run in the order of their names."""
-    metastore, sql, answers = (scratch / name for name in ("metastore", "trino-sql", "answers"))
-    for directory in (metastore, sql, answers):
-        directory.mkdir()
-    for name, text in files.items():
-        (sql / name).write_text(text.strip().removesuffix(";"))
-    command = [
-        *(str(java_25()), "-Xmx1g", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
-        *("--add-modules", "jdk.incubator.vector", "-cp", classpath(), str(HERE / "AskTrino.java")),
-        *map(str, (metastore, sql, answers)),
-    ]
-    log = scratch / "trino.log"
-    with log.open("w") as output:
-        done = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, timeout=1100, check=False)
-    assert done.returncode == 0, log.read_text()[-8000:]
-    return {
-        name: json.loads((answers / f"{name}.json").read_text(), object_hook=_with_time) for name in files
-    }
-
-
-def _with_time(fields: dict[str, Any]) -> Any:
-    return EPOCH + timedelta(microseconds=fields["time_us"]) if set(fields) == {"time_us"} else fields
-
-
 def in_trinos_words(question: str) -> str:
     """As QUESTIONS.md says that it is written there."""
     for ours, trinos in WORDS.items():
@@ -119,13 +63,7 @@ def in_trinos_words(question: str) -> str:
 
 def without_names(rows: list[Row]) -> list[Row]:
     """Trino returns a struct as its values."""
-    return [{name: _values(value) for name, value in row.items()} for row in in_plain_numbers(rows)]
-
-
-def _values(value: Any) -> Any:
-    if isinstance(value, dict):
-        return [_values(each) for each in value.values()]
-    return [_values(each) for each in value] if isinstance(value, list) else value
+    return [{name: values_of(value) for name, value in row.items()} for row in in_plain_numbers(rows)]
 
 
 def given(question: str, values: Mapping[str, object]) -> str:
@@ -144,8 +82,9 @@ def test_each_question_has_the_same_answer(gappy: Tables, tmp_path: Path) -> Non
     values = {name: value for name, (_, value) in EXAMPLES.items()}
     values |= {"as_of": as_of, "from_offset": as_of // 2, "to_offset": as_of, "batch_offset": as_of}
     tables = text_of("trino", TABLES).replace("file:///data/history/", f"local://{gappy.versions}/")
-    files = {"0-tables": SEPARATOR.join(statements(tables))}
-    found = ask(files | {question: given(question, values) for question in sources()}, tmp_path)
+    files = {"0-tables": SEPARATOR.join([SCHEMA, *statements(tables)])}
+    files |= {question: given(question, values) for question in sources()}
+    found = ask(files, {"hive": hive(tmp_path)}, tmp_path)
     with in_duckdb(gappy.versions) as here:
         for question in sources():
             rows = here.rows(question, **{name: values[name] for name in parameters_of(question)})
@@ -171,9 +110,10 @@ def test_each_documented_question_has_the_same_answer(gappy: Tables, tmp_path: P
         in_trino = [text for text in map(in_trinos_words, asked) if not WITH_MACRO.search(text)]
         assert len(in_trino) >= IN_TRINO_MIN
         assert all(len(text.splitlines()) <= 2 for text in in_trino)
-        files = {"0-views": SEPARATOR.join(statements(file.read_text().replace("file:///", "local:///")))}
+        views = statements(file.read_text().replace("file:///", "local:///"))
+        files = {"0-views": SEPARATOR.join([SCHEMA, *views])}
         files |= {f"question-{number}": text for number, text in enumerate(in_trino)}
-        found = ask(files, tmp_path)
+        found = ask(files, {"hive": hive(tmp_path)}, tmp_path)
         ours = [text for text in asked if not WITH_MACRO.search(in_trinos_words(text))]
         for number, question in enumerate(ours):
             rows = without_names(found[f"question-{number}"])

@@ -1,13 +1,16 @@
+import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.trino.plugin.hive.HivePlugin;
+import io.trino.spi.Plugin;
 import io.trino.spi.type.SqlDecimal;
 import io.trino.spi.type.SqlTimestamp;
 import io.trino.spi.type.SqlTimestampWithTimeZone;
+import io.trino.spi.type.SqlVarbinary;
 import io.trino.spi.type.TimeZoneKey;
 import io.trino.testing.MaterializedResult;
 import io.trino.testing.MaterializedRow;
 import io.trino.testing.StandaloneQueryRunner;
 import io.trino.testing.TestingSession;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -15,11 +18,15 @@ import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Runs the SQL files of a directory in Trino, in the order of their names; writes what each returns at last. */
+/**
+ * Runs the SQL files of a directory in Trino, in the order of their names; writes what each returns at last. Its
+ * catalogs are files, too, with their plugins and properties as JSON.
+ */
 public class AskTrino {
     private static final String SEPARATOR = ";\n-- then\n";
 
@@ -34,25 +41,17 @@ public class AskTrino {
         Runtime.getRuntime().halt(status);  // Its threads would keep the process.
     }
 
-    private static void ask(Path metastore, Path sql, Path answers) throws Exception {
+    private static void ask(Path catalogs, Path sql, Path answers) throws Exception {
         var session = TestingSession.testSessionBuilder()
                 .setCatalog("hive").setSchema("history").setTimeZoneKey(TimeZoneKey.UTC_KEY).build();
         var runner = new StandaloneQueryRunner(session);
-        runner.installPlugin(new HivePlugin());
-        runner.createCatalog("hive", "hive", Map.of(
-                "hive.metastore", "file",
-                "hive.metastore.catalog.dir", "local://" + metastore,
-                "fs.local.enabled", "true",
-                "local.location", "/",
-                "hive.non-managed-table-writes-enabled", "true",
-                "hive.parquet.time-zone", "UTC",
-                "hive.timestamp-precision", "MICROSECONDS"));
-        runner.execute("CREATE SCHEMA history");
-        List<Path> files;
-        try (var found = Files.list(sql)) {
-            files = found.sorted().toList();
+        for (Path file : sorted(catalogs)) {
+            Map<String, String> properties = new ObjectMapper().readValue(file.toFile(), new TypeReference<>() {});
+            var plugin = Class.forName(properties.remove("plugin"));
+            runner.installPlugin((Plugin) plugin.getConstructor().newInstance());
+            runner.createCatalog(file.getFileName().toString(), properties.remove("connector.name"), properties);
         }
-        for (Path file : files) {
+        for (Path file : sorted(sql)) {
             MaterializedResult result = null;
             for (String statement : Files.readString(file).split(SEPARATOR)) {
                 try {
@@ -62,6 +61,12 @@ public class AskTrino {
                 }
             }
             Files.writeString(answers.resolve(file.getFileName() + ".json"), new ObjectMapper().writeValueAsString(rows(result)));
+        }
+    }
+
+    private static List<Path> sorted(Path directory) throws IOException {
+        try (var found = Files.list(directory)) {
+            return found.sorted().toList();
         }
     }
 
@@ -83,6 +88,7 @@ public class AskTrino {
             case LocalDateTime time -> time(time.toInstant(ZoneOffset.UTC));
             case SqlTimestamp time -> time(time.toLocalDateTime().toInstant(ZoneOffset.UTC));
             case SqlTimestampWithTimeZone time -> time(time.toZonedDateTime().toInstant());
+            case SqlVarbinary bytes -> HexFormat.of().formatHex(bytes.getBytes());
             case SqlDecimal number -> number.toBigDecimal();
             case MaterializedRow row -> row.getFields().stream().map(AskTrino::plain).toList();
             case List<?> list -> {

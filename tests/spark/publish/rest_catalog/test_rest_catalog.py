@@ -77,7 +77,9 @@ def assert_offsets(uri: str, output: Path) -> None:
             assert offsets[-1] <= table.position
 
 
-@pytest.mark.parametrize("is_there", [pytest.param(True, id="namespace-is-there"), pytest.param(False, id="new")])
+@pytest.mark.parametrize(
+    "is_there", [pytest.param(True, id="namespace-is-there"), pytest.param(False, id="new")]
+)
 def test_the_command_publishes_each_batch_and_merged_files(
     controller: FakeController, quorum: FakeQuorum, served: ServedCatalog, tmp_path: Path, is_there: bool
 ) -> None:
@@ -97,9 +99,17 @@ def test_the_command_publishes_each_batch_and_merged_files(
         assert main(command(output, served.uri)) == 0
         assert_published(tmp_path, served.uri, output, TABLES_MIN)
         assert_offsets(served.uri, output)
-        counts.append([len(snapshots(rest_catalog(served.uri), one)) for one in live_tables(Output(output)) if one.files])
+        counts.append(
+            [
+                len(snapshots(rest_catalog(served.uri), one))
+                for one in live_tables(Output(output))
+                if one.files
+            ]
+        )
     assert counts[0] == counts[1], "what is there is not published again"
-    assert rest_catalog(served.uri).load_namespace_properties(NAMESPACE).get("owner") == ("somebody" if is_there else None)
+    assert rest_catalog(served.uri).load_namespace_properties(NAMESPACE).get("owner") == (
+        "somebody" if is_there else None
+    )
 
 
 AS_WITH_SQL = (
@@ -140,7 +150,9 @@ def test_of_writers_that_compared_the_same_table_one_commits(
             committed = list(pool.map(commit, range(4)))
         assert sorted(committed) == [False, False, False, True]
         assert not any(commit(number) for number in range(4) if not committed[number])
-        assert published(rest_catalog(served.uri), records).num_rows == sum(file.rows for file in records.files.values())
+        assert published(rest_catalog(served.uri), records).num_rows == sum(
+            file.rows for file in records.files.values()
+        )
 
 
 def test_killed_again_and_again(
