@@ -78,7 +78,7 @@ class _CarefulRestCatalog(RestCatalog):
     ) -> CommitTableResponse:
         """Commits; a commit that is refused and there all the same has been repeated on the way."""
         try:
-            return super().commit_table(table, requirements, updates)
+            return cast(CommitTableResponse, super().commit_table(table, requirements, updates))
         except CommitFailedException:
             now = self.load_table(table.name())
             added = [one.snapshot.snapshot_id for one in updates if isinstance(one, AddSnapshotUpdate)]

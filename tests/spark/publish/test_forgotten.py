@@ -15,8 +15,11 @@ from tests.spark.page_bytes import places_of
 from tests.spark.publish.published_tables import assert_published, catalog_properties, target_in
 
 
-def catalog_flags(place: Path) -> list[str]:
-    properties = catalog_properties(place).items()
+def catalog_flags(place: Path, kind: str) -> list[str]:
+    if kind == "delta":
+        return []
+    rest = {"type": "rest", "uri": kind}
+    properties = (catalog_properties(place) if kind == "iceberg" else rest).items()
     return ["--catalog", "test", *(f"--catalog-property={key}={value}" for key, value in properties)]
 
 
@@ -27,14 +30,14 @@ def test_no_byte_of_a_published_name_is_left(
     place = tmp_path / "place"
     output = made_output(place / "tables", records())
     Publisher(Output(output), target_in(place, kind)).publish()
-    before = places_of(TOPIC.encode(), place)
+    before = places_of(TOPIC.encode(), tmp_path)
     assert kind == "delta" or any(one.endswith(".avro") for one in before)
-    flags = catalog_flags(place) if kind == "iceberg" else []
-    command = ["forget", "--output", str(output), "--topic", TOPIC, "--accept-present", *flags]
+    command = ["forget", "--output", str(output), "--topic", TOPIC, "--accept-present"]
+    command += catalog_flags(place, kind)
     assert main(command) == 0
-    assert f"remove these tables as {kind}" in capsys.readouterr().out
+    assert f"remove these tables as {'delta' if kind == 'delta' else 'iceberg'}" in capsys.readouterr().out
     assert main([*command, "--execute"]) == 0
-    assert places_of(TOPIC.encode(), place) == []
+    assert places_of(TOPIC.encode(), tmp_path) == []
     assert_published(place, kind, output, 15)
     assert verify(output).problems == []
 

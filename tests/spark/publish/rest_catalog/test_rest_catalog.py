@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.context import ForkServerContext
@@ -17,13 +18,23 @@ import pytest
 from pyiceberg.catalog import Catalog
 
 from kraftctl_spark.cli import main
+from kraftctl_spark.publish import iceberg_expiry
+from kraftctl_spark.publish.iceberg_expiry import expire
 from kraftctl_spark.publish.live_tables import LiveTable, live_tables
-from kraftctl_spark.publish.publication import OFFSET, LostRaceError, change_of, publish
+from kraftctl_spark.publish.publication import (
+    OFFSET,
+    FileChange,
+    LostRaceError,
+    Published,
+    change_of,
+    publish,
+)
 from kraftctl_spark.publish.publisher import Publisher
 from kraftctl_spark.tables.compaction import compact
 from kraftctl_spark.tables.output import Output
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.metadata_histories import generate
+from tests.spark.publish import test_forgotten as forgetting
 from tests.spark.publish import test_killed_publications as kills
 from tests.spark.publish import test_publication as publications
 from tests.spark.publish.published_tables import (
@@ -37,7 +48,7 @@ from tests.spark.publish.published_tables import (
 from tests.spark.publish.rest_catalog.served_catalog import ServedCatalog
 from tests.spark.publish.test_killed_publications import killed, processes
 from tests.spark.publish.test_publication import become, grown, place
-from tests.spark.stores.faulty_proxy import FaultyProxy, Fault, failed_afterwards, lost_answer, repeated
+from tests.spark.stores.faulty_proxy import Fault, FaultyProxy, failed_afterwards, lost_answer, repeated
 from tests.spark.typed_export import exporting, mixed_batches
 
 __all__ = ["grown", "place", "processes"]
@@ -46,6 +57,7 @@ pytestmark = [pytest.mark.java, pytest.mark.long, pytest.mark.timeout(900)]
 
 TABLES_MIN = 21
 KILLS_OF_A_TABLE = 8
+DAY_MS = 86_400_000
 
 
 @pytest.fixture
@@ -59,8 +71,7 @@ def served(tmp_path: Path) -> Iterator[ServedCatalog]:
 
 
 def command(output: Path, uri: str) -> list[str]:
-    properties = ("--catalog-property", "type=rest", "--catalog-property", f"uri={uri}")
-    return ["publish", str(output), "--as", "iceberg", "--catalog", "test", *properties]
+    return ["publish", str(output), "--as", "iceberg", *forgetting.catalog_flags(output.parent, uri)]
 
 
 def snapshots(catalog: Catalog, table: LiveTable) -> list[Any]:
@@ -68,7 +79,7 @@ def snapshots(catalog: Catalog, table: LiveTable) -> list[Any]:
 
 
 def assert_offsets(uri: str, output: Path) -> None:
-    """The last snapshot of each table says how far it goes; none has an offset that is before the last one."""
+    """Each snapshot says how far its table goes, and none goes less far than the one before."""
     catalog = rest_catalog(uri)
     for table in live_tables(Output(output.absolute())):
         if table.files:
@@ -77,16 +88,12 @@ def assert_offsets(uri: str, output: Path) -> None:
             assert offsets[-1] <= table.position
 
 
-@pytest.mark.parametrize(
-    "is_there", [pytest.param(True, id="namespace-is-there"), pytest.param(False, id="new")]
-)
 def test_the_command_publishes_each_batch_and_merged_files(
-    controller: FakeController, quorum: FakeQuorum, served: ServedCatalog, tmp_path: Path, is_there: bool
+    controller: FakeController, quorum: FakeQuorum, served: ServedCatalog, tmp_path: Path
 ) -> None:
     quorum.append(*generate(5, 200, snapshots=()).batches)
     output, counts = tmp_path / "tables", []
-    if is_there:
-        rest_catalog(served.uri).create_namespace(NAMESPACE, {"owner": "somebody"})
+    catalog = rest_catalog(served.uri)
     with exporting(output, controller.endpoint) as exporter:
         for end in (60, 120, 200):
             add_batch(exporter, output, end)
@@ -99,17 +106,39 @@ def test_the_command_publishes_each_batch_and_merged_files(
         assert main(command(output, served.uri)) == 0
         assert_published(tmp_path, served.uri, output, TABLES_MIN)
         assert_offsets(served.uri, output)
-        counts.append(
-            [
-                len(snapshots(rest_catalog(served.uri), one))
-                for one in live_tables(Output(output))
-                if one.files
-            ]
-        )
+        counts.append([len(snapshots(catalog, one)) for one in live_tables(Output(output)) if one.files])
     assert counts[0] == counts[1], "what is there is not published again"
-    assert rest_catalog(served.uri).load_namespace_properties(NAMESPACE).get("owner") == (
-        "somebody" if is_there else None
-    )
+
+
+def test_a_namespace_that_is_there_is_not_made(grown: list[Path], place: Path, served: ServedCatalog) -> None:
+    """A catalog may forbid it."""
+    rest_catalog(served.uri).create_namespace(NAMESPACE, {"owner": "data"})
+    with FaultyProxy(served.port) as proxy:
+        publish(Output(become(place, grown[0])), target_in(place, proxy.endpoint))
+        assert ("POST", "/v1/namespaces") not in proxy.requests
+    assert_published(place, served.uri, place / "tables")
+    assert rest_catalog(served.uri).load_namespace_properties(NAMESPACE)["owner"] == "data"
+
+
+def test_old_snapshots_end(
+    grown: list[Path], place: Path, served: ServedCatalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(iceberg_expiry, "CLOCKS_DIFFER_MS", -DAY_MS)  # All were written a moment ago.
+    for copy in grown:
+        publish(Output(become(place, copy)), target_in(place, served.uri))
+    for table in live_tables(Output(place / "tables")):
+        if table.files:
+            found = rest_catalog(served.uri).load_table(f"{NAMESPACE}.{table.name}")
+            old = len(found.snapshots()) - 1
+            assert expire(found, keep_ms=0, now_ms=time.time_ns() // 1_000_000 + 3 * DAY_MS) == old
+    assert_published(place, served.uri, place / "tables")
+    assert publish(Output(place / "tables"), target_in(place, served.uri)) == 0
+
+
+def test_forgotten_names_are_forgotten(
+    served: ServedCatalog, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    forgetting.test_no_byte_of_a_published_name_is_left(tmp_path, served.uri, capsys)
 
 
 AS_WITH_SQL = (
@@ -129,30 +158,33 @@ def test_as_with_a_catalog_of_sql(
     test(grown, place, served.uri)
 
 
+def commits(opened: Published | None, change: FileChange | None) -> bool:
+    """Whether it is carried out."""
+    assert opened is not None
+    assert change is not None
+    try:
+        opened.commit(change)
+    except LostRaceError:
+        return False
+    return True
+
+
 def test_of_writers_that_compared_the_same_table_one_commits(
     grown: list[Path], place: Path, served: ServedCatalog
 ) -> None:
-    """Both add the same files; of a table that is new, and of one that has rows."""
+    """All add the same files; to a table that is new, and to one that has rows."""
     for copy in grown:
         output = Output(become(place, copy).absolute())
         (records,) = (table for table in live_tables(output) if table.name == "records")
         opened = [target_in(place, served.uri).open(records) for _ in range(4)]
-        changes = [change_of(records, one) for one in opened]
-
-        def commit(number: int) -> bool:
-            try:
-                opened[number].commit(changes[number])
-            except LostRaceError:
-                return False
-            return True
-
+        changes = [change_of(records, one) for one in opened if one is not None]
         with ThreadPoolExecutor(4) as pool:
-            committed = list(pool.map(commit, range(4)))
+            committed = list(pool.map(commits, opened, changes))
         assert sorted(committed) == [False, False, False, True]
-        assert not any(commit(number) for number in range(4) if not committed[number])
-        assert published(rest_catalog(served.uri), records).num_rows == sum(
-            file.rows for file in records.files.values()
-        )
+        late = committed.index(False)
+        assert not commits(opened[late], changes[late])
+        rows = published(rest_catalog(served.uri), records).num_rows
+        assert rows == sum(file.rows for file in records.files.values())
 
 
 def test_killed_again_and_again(
@@ -200,7 +232,7 @@ def test_killed_after_each_step_of_a_table(
 def test_a_commit_whose_answer_is_lost_is_there_once(
     grown: list[Path], place: Path, served: ServedCatalog, fault: Fault
 ) -> None:
-    """Each commit of a table is carried out, and its publisher does not get its answer; or a proxy repeats it."""
+    """The first ten of each batch are carried out without an answer, or a gateway repeats them."""
     with FaultyProxy(served.port) as proxy:
         publisher = Publisher(Output(become(place, grown[0])), target_in(place, proxy.endpoint))
         rule = proxy.add("POST", "/tables/", fault, times=10)
