@@ -13,6 +13,8 @@ KEPT = "tests/spark/publish/test_kept_for_published.py"
 STORED = "tests/spark/stores/test_stored_history.py"
 STORED_PUBLICATIONS = "tests/spark/stores/test_stored_publications.py"
 
+REST = "tests/spark/publish/rest_catalog/test_rest_catalog.py"
+
 ERRORS = "tests/spark/publish/test_client_errors.py"
 
 FAULTS = (
@@ -80,6 +82,22 @@ FAULTS = (
         'TableProperties.COMMIT_NUM_RETRIES: "4",',
         (f"{PUBLICATION}::test_of_racing_publishers_exactly_one_publishes[iceberg]",),
         "Two publishers add the same files, and every row is there twice.",
+    ),
+    PlantedFault(
+        "a-repeated-commit-is-taken-for-a-lost-race",
+        f"{PUBLISH}/iceberg.py",
+        "            if not added or any(now.metadata.snapshot_by_id(one) is None for one in added):\n",
+        "            if True:\n",
+        (f"{REST}::test_a_commit_whose_answer_is_lost_is_there_once[repeated]",),
+        "Where a gateway repeats a request, the manifests of the snapshot are deleted, and all reads fail.",
+    ),
+    PlantedFault(
+        "a-namespace-that-is-there-is-made",
+        f"{PUBLISH}/iceberg.py",
+        "    if catalog.namespace_exists(namespace):\n        return\n",
+        "",
+        (f"{REST}::test_a_namespace_that_is_there_is_not_made",),
+        "Nothing is published where a catalog lets its administrators alone make namespaces.",
     ),
     PlantedFault(
         "a-catalog-is-waited-for-without-end",

@@ -16,13 +16,16 @@ from kraftctl_spark.history.history_tables import HistoryTables
 from kraftctl_spark.publish.delta import DeltaTarget
 from kraftctl_spark.publish.iceberg import IcebergTarget, load
 from kraftctl_spark.publish.live_tables import LiveTable, live_tables
-from kraftctl_spark.publish.publication import Target
+from kraftctl_spark.publish.publication import Target, publish
 from kraftctl_spark.rows.tables import in_schema
 from kraftctl_spark.stores.durable import Hook, no_hook
 from kraftctl_spark.tables.checked_file import CheckedFile
+from kraftctl_spark.tables.compaction import compact
 from kraftctl_spark.tables.exporter import Exporter
 from kraftctl_spark.tables.output import Output
+from tests.spark.fake_controller import FakeController
 from tests.spark.rewritten import rewrite
+from tests.spark.typed_export import exporting
 
 NAMESPACE = "kraft"
 
@@ -60,6 +63,20 @@ def add_batch(exporter: Exporter, output: Path, end: int) -> None:
     """One batch, and the history up to it."""
     exporter.export_to(end, 1)
     HistoryTables(output, output / "history").catch_up()
+
+
+def add_batches_and_merge(controller: FakeController, place: Path, *kinds: str) -> Output:
+    """Publishes an output with each of four batches; it is merged after three."""
+    output = place / "tables"
+    with exporting(output, controller.endpoint) as exporter:
+        for end in (60, 120, 160, 200):
+            add_batch(exporter, output, end)
+            for kind in kinds:
+                publish(Output(output), target_in(place, kind))
+            if end == 160:
+                with Output(output).compacting(wait=True):
+                    compact(Output(output), grace_ms=0)
+    return Output(output.absolute())
 
 
 def write_again(output: Path, table: str, change: Callable[[pa.Table], pa.Table]) -> None:

@@ -8,17 +8,14 @@ from pathlib import Path
 import pytest
 
 from kraftctl_spark.publish.live_tables import LiveTable, live_tables
-from kraftctl_spark.publish.publication import OFFSET, publish
-from kraftctl_spark.tables.compaction import compact
-from kraftctl_spark.tables.output import Output
+from kraftctl_spark.publish.publication import OFFSET
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.history.asked import Row
 from tests.spark.metadata_histories import generate
-from tests.spark.publish.published_tables import NAMESPACE, add_batch, committed, target_in
+from tests.spark.publish.published_tables import NAMESPACE, add_batches_and_merge, committed
 from tests.spark.publish.rest_catalog.served_catalog import ServedCatalog
 from tests.spark.publish.rest_catalog.test_rest_catalog import TABLES_MIN, served
 from tests.spark.trino.asked_in_trino import ask, values_of
-from tests.spark.typed_export import exporting
 
 __all__ = ["served"]
 
@@ -60,22 +57,14 @@ def test_trino_reads_each_table(
 ) -> None:
     """Of three batches and a compaction."""
     quorum.append(*generate(5, 200, snapshots=()).batches)
-    output = tmp_path / "tables"
-    with exporting(output, controller.endpoint) as exporter:
-        for end in (60, 120, 160):
-            add_batch(exporter, output, end)
-            publish(Output(output), target_in(tmp_path, served.uri))
-        with Output(output).compacting(wait=True):
-            compact(Output(output), grace_ms=0)
-        add_batch(exporter, output, 200)
-        publish(Output(output), target_in(tmp_path, served.uri))
-    tables = [table for table in live_tables(Output(output.absolute())) if table.exists]
+    output = add_batches_and_merge(controller, tmp_path, served.uri)
+    tables = [table for table in live_tables(output) if table.exists]
     assert len(tables) >= TABLES_MIN
     queries = {table.name: f"SELECT {columns(table)} FROM lake.{NAMESPACE}.{table.name}" for table in tables}
     queries["offset"] = LAST_OFFSET
     found = ask(queries, {"lake": iceberg(served.uri)}, tmp_path)
     for table in tables:
-        wanted = committed(Output(output), table).to_pylist()
+        wanted = committed(output, table).to_pylist()
         assert comparable(found[table.name]) == comparable(wanted), table.name
     (records,) = (table for table in tables if table.name == "records")
     assert found["offset"] == [{"position": str(records.position)}]

@@ -6,7 +6,9 @@ Maven fetches it.
 from __future__ import annotations
 
 import logging
+import os
 import shutil
+import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -47,6 +49,7 @@ from tests.spark.publish.published_tables import (
 )
 from tests.spark.publish.rest_catalog.served_catalog import ServedCatalog
 from tests.spark.publish.test_killed_publications import killed, processes
+from tests.spark.publish.test_lakes_documented import BLOCK, PAGE, ran
 from tests.spark.publish.test_publication import become, grown, place
 from tests.spark.stores.faulty_proxy import Fault, FaultyProxy, failed_afterwards, lost_answer, repeated
 from tests.spark.typed_export import exporting, mixed_batches
@@ -139,6 +142,15 @@ def test_forgotten_names_are_forgotten(
     served: ServedCatalog, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     forgetting.test_no_byte_of_a_published_name_is_left(tmp_path, served.uri, capsys)
+
+
+def test_with_the_properties_of_the_page(grown: list[Path], place: Path, served: ServedCatalog) -> None:
+    (block,) = (text for kind, text in BLOCK.findall(PAGE) if "type: rest" in text)
+    (place / ".pyiceberg.yaml").write_text(block.replace("http://localhost:8181", served.uri))
+    output = become(place, grown[0])
+    command_line = [sys.executable, "-m", "kraftctl_spark.cli", "publish", str(output), "--as", "iceberg"]
+    ran([*command_line, "--catalog", "lake"], {**os.environ, "PYICEBERG_HOME": str(place)})
+    assert_published(place, served.uri, output)
 
 
 AS_WITH_SQL = (
