@@ -88,7 +88,7 @@ FAULTS = (
         f"{PUBLISH}/iceberg.py",
         "            if not added or any(now.metadata.snapshot_by_id(one) is None for one in added):\n",
         "            if True:\n",
-        (f"{REST}::test_a_commit_whose_answer_is_lost_is_there_once[repeated]",),
+        ("tests/spark/publish/test_repeated_commit.py",),
         "Where a gateway repeats a request, the manifests of the snapshot are deleted, and all reads fail.",
     ),
     PlantedFault(
