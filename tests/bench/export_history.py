@@ -46,7 +46,7 @@ SHUFFLE_PARTITIONS = 8
 VIEW = "Spark view"
 DUCKDB_MAX_MS = 1_000
 SPARK_MAX_MS = 6_000
-"""For questions that return all states or all events: a warm Spark on two cores only reads those in a second."""
+"""For questions that return all states or events: a warm Spark on two cores needs a second to read those."""
 
 REPORT_MAX_S = 20.0
 REPORT_OF_AN_HOUR_MAX_S = 10.0
