@@ -169,9 +169,9 @@ FAULTS = (
     ),
     PlantedFault(
         "removing-what-was-never-set-says-nothing",
-        f"{HISTORY}/versions/quarantine.py",
-        "        else:\n            self.add(found)\n",
-        "",
+        f"{HISTORY}/versions/keyed.py",
+        "        elif not versions.remove(key, at):\n",
+        "        elif versions.remove(key, at):\n",
         (f"{NEVER_SET}::test_only_that_thing_is_not_known",),
         "A history that lacks something does not say so when that is removed.",
     ),

@@ -343,10 +343,12 @@ class HistoryTables:
     ) -> HistoryManifest:
         """Adds the files of open versions, then commits."""
         placed: list[tuple[OpenFiles | OpenPartitions, list[str]]] = []
-        open_files = state.open_files
         # All are made while the last rows are written: adding a part waits for those.
-        rewritten = [of_table.rewrite(state.cluster_id, everything) for of_table in open_files.values()]
-        for (table, of_table), (old, parts) in zip(open_files.items(), rewritten, strict=True):
+        rewritten = {
+            table: one.rewrite(state.cluster_id, everything) for table, one in state.open_files.items()
+        }
+        for table, of_table in state.open_files.items():
+            old, parts = rewritten.pop(table)
             replaced |= old
             names = [f"{OPEN_PREFIX}{name}-{number:05}" for number in range(len(parts))]
             for file_name, part in zip(names, parts, strict=True):

@@ -130,7 +130,9 @@ class _Rows:
         self._held = schema_of(name).empty_table()
 
     def fill(self, last: int) -> int:
-        """Reads the rows up to a place, at most as many as a step takes, and returns up to where they are."""
+        """Reads row groups that begin up to `last`, until a step has enough; returns the place up to which no
+        row is missing.
+        """
         held, count = [self._held], self._held.num_rows
         while count < self._most and self._next is not None and self._next.first_place <= last:
             group, self._next = self._next, next(self._groups, None)

@@ -1,18 +1,19 @@
 """Publishes tables as Iceberg, through a catalog: its metadata names the files where they are.
 
-The condition of a commit is the snapshot that was compared. pyiceberg would repeat a commit on a newer
-snapshot, and an append succeeds there: a property of the tables allows no repetition, and is set again where
-another process changed it.
+The condition of a commit is the snapshot that was compared. pyiceberg would repeat a refused commit on a
+newer snapshot, where an append succeeds, and in the end delete its files. But a refused commit may be carried
+out all the same, where a client or a gateway repeats requests. So here a refusal is a lost race: nothing is
+repeated or deleted, and the publication compares again. Files that no snapshot has are deleted with old
+snapshots.
 
 pyiceberg's REST catalog waits without end for an answer. Here, it waits as long as an export may be held up.
-A commit that it calls refused may have been carried out, where a gateway repeats requests: pyiceberg would
-delete its files.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -25,7 +26,7 @@ from pyiceberg.catalog import (
     infer_catalog_type,
     load_catalog,
 )
-from pyiceberg.catalog.rest import RestCatalog
+from pyiceberg.catalog.rest import SNAPSHOT_LOADING_MODE, RestCatalog
 from pyiceberg.exceptions import (
     CommitFailedException,
     NoSuchNamespaceError,
@@ -37,7 +38,6 @@ from pyiceberg.io.pyarrow import parquet_file_to_data_file
 from pyiceberg.manifest import DataFile
 from pyiceberg.table import CommitTableResponse, Table, TableProperties
 from pyiceberg.table.snapshots import ancestors_of
-from pyiceberg.table.update import AddSnapshotUpdate, TableRequirement, TableUpdate
 from pyiceberg.utils.config import Config, merge_config
 from requests import PreparedRequest, Response, Session
 from sqlalchemy.exc import IntegrityError
@@ -50,12 +50,8 @@ from kraftctl_spark.stores.durable import Hook, no_hook
 from kraftctl_spark.tables.kept_removed import KEPT_WHEN_PUBLISHED_MS
 from kraftctl_spark.tables.output import Output
 
-PROPERTIES = {
-    TableProperties.COMMIT_NUM_RETRIES: "0",
-    TableProperties.METADATA_DELETE_AFTER_COMMIT_ENABLED: "true",
-}
+PROPERTIES = {TableProperties.METADATA_DELETE_AFTER_COMMIT_ENABLED: "true"}
 """The properties that every table has."""
-
 
 ANSWER_SECONDS_MAX = 30.0
 """Less than service managers wait for the end of an export."""
@@ -67,26 +63,11 @@ class _BoundedSession(Session):
         return super().send(request, **options)
 
 
-class _CarefulRestCatalog(RestCatalog):
+class _BoundedRestCatalog(RestCatalog):
     def _config_headers(self, session: Session) -> None:
         """Gives answers a time limit: this is the first call for each new session."""
         session.__class__ = _BoundedSession
         super()._config_headers(session)
-
-    def commit_table(
-        self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
-    ) -> CommitTableResponse:
-        """Commits; a commit that is refused and there all the same has been repeated on the way."""
-        try:
-            return cast(CommitTableResponse, super().commit_table(table, requirements, updates))
-        except CommitFailedException:
-            now = self.load_table(table.name())
-            added = [one.snapshot.snapshot_id for one in updates if isinstance(one, AddSnapshotUpdate)]
-            if not added or any(now.metadata.snapshot_by_id(one) is None for one in added):
-                raise
-            return CommitTableResponse.model_construct(
-                metadata=now.metadata, metadata_location=now.metadata_location
-            )
 
 
 def load(name: str, properties: Mapping[str, str]) -> Catalog:
@@ -94,8 +75,24 @@ def load(name: str, properties: Mapping[str, str]) -> Catalog:
     found = merge_config(Config().get_catalog_config(name) or {}, dict(properties))
     kind = found.get(TYPE) or (URI in found and infer_catalog_type(name, found))
     if kind in (CatalogType.REST, CatalogType.REST.value) and PY_CATALOG_IMPL not in found:
-        return _CarefulRestCatalog(name, **cast(dict[str, str], found))
+        catalog = _BoundedRestCatalog(name, **cast(dict[str, str], found))
+        catalog.properties.pop(SNAPSHOT_LOADING_MODE, None)  # Old snapshots are ended: all have to be there.
+        return catalog
     return load_catalog(name, **properties)
+
+
+def _with_lost_races(catalog: Catalog) -> Catalog:
+    """Makes a refused commit a lost race, which pyiceberg does not handle."""
+    commit_table = catalog.commit_table
+
+    def commit_or_lose(*commit: Any) -> CommitTableResponse:
+        try:
+            return commit_table(*commit)
+        except CommitFailedException as error:
+            raise LostRaceError(str(error)) from error
+
+    catalog.commit_table = commit_or_lose  # type: ignore[method-assign,assignment]
+    return catalog
 
 
 class IcebergTarget:
@@ -121,50 +118,66 @@ class IcebergTarget:
         self._hook = hook
 
     def open(self, table: LiveTable) -> Published | None:
-        name = f"{self._namespace}.{table.name}"
-        catalog = self._loaded = self._loaded or self._load()
         try:
-            found = catalog.load_table(name)
+            found = self._catalog.load_table(f"{self._namespace}.{table.name}")
         except NoSuchTableError:
             if not table.exists:
                 return None
-            _make_namespace(catalog, self._namespace)
-            found = catalog.create_table_if_not_exists(
-                name, table.schema, properties={**PROPERTIES, CLUSTER_ID: table.cluster_id}
-            )
+            found = self._created(table)
             self._hook("table-created")
-        try:
-            self._prepare(found, table)
-            if expire(found, keep_ms=self._keep_ms, now_ms=time.time_ns() // 1_000_000):
-                self._hook("snapshots-expired")
-        except CommitFailedException as error:
-            raise LostRaceError(str(error)) from error
+        self._prepare(found, table)
+        if expire(found, keep_ms=self._keep_ms, now_ms=time.time_ns() // 1_000_000):
+            self._hook("snapshots-expired")
         return _PublishedIceberg(found, table.location)
 
     def remove(self, output: Output, table: LiveTable) -> None:
         """Deletes manifests before the table, whose last metadata file has no value of a row."""
-        catalog = self._loaded = self._loaded or self._load()
         name = f"{self._namespace}.{table.name}"
         try:
-            found = catalog.load_table(name)
+            found = self._catalog.load_table(name)
         except (NoSuchTableError, NoSuchNamespaceError):
             return
         for location in iceberg_files.listed(found):
             if Path(location).name != Path(found.metadata_location).name:
                 found.io.delete(location)
                 self._hook("metadata-removed")
-        catalog.drop_table(name)
+        self._catalog.drop_table(name)
         self._hook("table-dropped")
         found.io.delete(found.metadata_location)
 
     def metadata(self, table: LiveTable) -> Iterator[tuple[str, bytes]]:
-        catalog = self._loaded = self._loaded or self._load()
         try:
-            found = catalog.load_table(f"{self._namespace}.{table.name}")
+            found = self._catalog.load_table(f"{self._namespace}.{table.name}")
         except (NoSuchTableError, NoSuchNamespaceError):
             return
         for location in iceberg_files.listed(found):
             yield location, b"\n".join(iceberg_files.decoded(found, location))
+
+    @property
+    def _catalog(self) -> Catalog:
+        self._loaded = self._loaded or _with_lost_races(self._load())
+        return self._loaded
+
+    def _created(self, table: LiveTable) -> Table:
+        """Creates the table, and the namespace only where there is none: a catalog may let others make it."""
+        create = partial(
+            self._catalog.create_table_if_not_exists,
+            f"{self._namespace}.{table.name}",
+            table.schema,
+            properties={**PROPERTIES, CLUSTER_ID: table.cluster_id},
+        )
+        try:
+            return create()
+        except NoSuchNamespaceError as missing:
+            refusal: Exception = missing
+        try:
+            self._catalog.create_namespace_if_not_exists(self._namespace)
+        except (IntegrityError, RESTError) as error:  # Databases look first: another may have been faster.
+            refusal = error
+        try:
+            return create()
+        except NoSuchNamespaceError:
+            raise refusal from None
 
     def _prepare(self, found: Table, table: LiveTable) -> None:
         """Sets the properties and adds new columns, in a commit of its own: a snapshot needs both."""
@@ -177,18 +190,6 @@ class IcebergTarget:
             with change.update_schema() as schema:
                 schema.union_by_name(table.schema)
         self._hook("columns-added")
-
-
-def _make_namespace(catalog: Catalog, namespace: str) -> None:
-    """Makes it unless it is there: a catalog may let only others make namespaces."""
-    if catalog.namespace_exists(namespace):
-        return
-    try:
-        catalog.create_namespace_if_not_exists(namespace)
-    except (IntegrityError, RESTError):
-        if not catalog.namespace_exists(namespace):
-            raise
-        # Catalogs with a database look first, and another process was faster.
 
 
 class _PublishedIceberg(Published):
@@ -219,7 +220,7 @@ class _PublishedIceberg(Published):
                         parquet_file_to_data_file(self._table.io, transaction.table_metadata, path)
                     )
             transaction.commit_transaction()
-        except (CommitFailedException, ValidationException) as error:
+        except ValidationException as error:
             raise LostRaceError(str(error)) from error
 
 

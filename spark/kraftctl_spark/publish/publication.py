@@ -152,7 +152,9 @@ def _publish(output: Output, table: LiveTable, target: Target, hook: Hook, done:
                 hook("publication-planned")
                 published.commit(change)
         except LostRaceError as error:
-            log.info("%s: another process publishes it, too (%s)", table.name, one_line(str(error)))
+            log.info(
+                "%s: the published table has changed since it was read (%s)", table.name, one_line(str(error))
+            )
             continue
         done[table.location] = table.files
         if change is not None:

@@ -30,6 +30,8 @@ def test_each_block_runs(controller: FakeController, quorum: FakeQuorum, tmp_pat
     answers = []
     for kind, text in BLOCK.findall(ten_minutes) + BLOCK.findall(others):
         placed = text.replace("/data", str(tmp_path)).replace("localhost:9093", f"{host}:{port}")
+        if kind == "yaml" and "type: rest" in text:
+            continue  # The tests of REST catalogs have it.
         if kind == "yaml":
             (tmp_path / ".pyiceberg.yaml").write_text(placed)
         elif kind == "python":

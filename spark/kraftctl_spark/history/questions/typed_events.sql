@@ -1,6 +1,5 @@
 -- The events with their texts as columns: lists of brokers, leaders, the resource, the configuration, the principal.
 -- What one record says of a configuration, an ACL, a credential or a token is in the version that it begins or ends.
--- Lists are split at the comma, because a cast ignores spaces: of one character, Spark makes no regular expression.
 WITH of_configs AS (
     SELECT valid_from_offset AS at_offset, resource_type, resource_name, name FROM configs WHERE NOT from_snapshot
     UNION
@@ -36,6 +35,7 @@ marked AS (
 )
 SELECT m.offset AS offset, m.time, m.batch_offset, m.kind, m.subject, m.before, m.after, m.history_table,
        m.topic_id, m.partition_id, m.broker_id,
+       -- A cast ignores the spaces. Spark splits at one character without a regular expression.
        CASE WHEN has_lists AND m.before = '[]' THEN CAST(array() AS ARRAY<INT>)
             WHEN has_lists AND m.before LIKE '[%'
             THEN CAST(split(substr(m.before, 2, length(m.before) - 2), ',') AS ARRAY<INT>) END AS brokers_before,

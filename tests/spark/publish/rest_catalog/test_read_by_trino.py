@@ -55,7 +55,7 @@ def _in_utc(value: object) -> object:
 def test_trino_reads_each_table(
     controller: FakeController, quorum: FakeQuorum, served: ServedCatalog, tmp_path: Path
 ) -> None:
-    """Of three batches and a compaction."""
+    """Of four batches; those before the last were merged."""
     quorum.append(*generate(5, 200, snapshots=()).batches)
     output = add_batches_and_merge(controller, tmp_path, served.uri)
     tables = [table for table in live_tables(output) if table.exists]

@@ -35,7 +35,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.java, pytest.mark.long, pytest.mark
 def test_spark_reads_each_table(
     controller: FakeController, quorum: FakeQuorum, served: ServedCatalog, tmp_path: Path
 ) -> None:
-    """Of three batches and a compaction."""
+    """Of four batches; those before the last were merged."""
     installed, found = tmp_path / "installed", tmp_path / "found"
     install(SPARK, installed)
     found.mkdir()
