@@ -3,8 +3,8 @@
 Versions are those that the controller listener of Kafka 4.4.0 lists. AlterPartition is wider: versions 0 and
 1 (KIP-497, KIP-704), which Kafka 4.0 removed, are served as well.
 
-A new API is a row here and a handler: `kraftctl/controller/request_handlers.py` and
-`kraftctl/raft/request_handlers.py` bind the two.
+`kraftctl/controller/request_handlers.py` and `kraftctl/raft/request_handlers.py` bind rows to handlers;
+docs/extending.md has all steps of a new API.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from kraftctl_protocol.record_batch import RecordBatch
 
 
 class ObservedLog(ReplayedLog):
-    """The state, and what led to it since the snapshot that was read first."""
+    """Replays a log, and keeps marks for the whole cluster and events in words since the first snapshot."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -276,7 +276,7 @@ class QuorumController:
         return HANDLERS[context.api.key](self.state, context, request, moment)
 
     def prepare_request(self, pending: PendingRequest, moment: Moment) -> PreparedResult:
-        """`handle`, and everything else that can fail before the first append; the request has its response.
+        """Handles the request, encodes the result and replays it: all that can fail before the first append.
 
         An exception is a bug on our side and concerns this request alone: `refuse_failed` answers it.
         """

@@ -32,7 +32,7 @@ RACK_BYTES_MAX: Final = 1_024
 
 
 def why_listeners_too_large(listeners: Collection[tuple[str, str]]) -> str | None:
-    """Returns None if a node may have these listeners, pairs of name and host."""
+    """Returns why a node may not have these listeners, pairs of name and host; None if it may."""
     if len(listeners) > LISTENERS_MAX:
         return f"{len(listeners)} listeners are more than {LISTENERS_MAX}"
     for name, host in listeners:
@@ -44,7 +44,7 @@ def why_listeners_too_large(listeners: Collection[tuple[str, str]]) -> str | Non
 
 
 def why_listener_unusable(*, name: str, host: str, port: int, security_protocol: int) -> str | None:
-    """Returns None if other nodes can read the registration of this listener.
+    """Returns why other nodes cannot read the registration of this listener; None if they can.
 
     Kafka's controller resigns or ends when it registers one without name, host, port or a known protocol.
     """
@@ -60,7 +60,7 @@ def why_listener_unusable(*, name: str, host: str, port: int, security_protocol:
 
 
 def why_features_too_large(count: int, names: Iterable[str]) -> str | None:
-    """Returns None if a node may have features of these names."""
+    """Returns why a node may not have features of these names; None if it may."""
     if count > FEATURES_MAX:
         return f"{count} features are more than {FEATURES_MAX}"
     if any(_is_longer(name, NAME_BYTES_MAX) for name in names):
@@ -69,7 +69,7 @@ def why_features_too_large(count: int, names: Iterable[str]) -> str | None:
 
 
 def why_rack_too_long(rack: str | None) -> str | None:
-    """Returns None if a broker may be in this rack."""
+    """Returns why a broker may not be in this rack; None if it may."""
     if rack is None or not _is_longer(rack, RACK_BYTES_MAX):
         return None
     return f"the name of the rack is longer than {RACK_BYTES_MAX} bytes"

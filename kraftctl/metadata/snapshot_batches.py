@@ -55,7 +55,7 @@ class SnapshotBatches:
         return self.values([encode_metadata_record(each.record, each.version) for each in records])
 
     def values(self, encoded: Iterable[bytes]) -> Iterator[bytes]:
-        """Yields the same for records that are encoded already."""
+        """Yields data batches of encoded records, with the limits of `records`."""
         values: list[bytes] = []
         size_bytes = 0
         for value in encoded:

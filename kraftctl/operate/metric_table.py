@@ -337,5 +337,3 @@ PROCESS: Final = (
 )
 
 METRICS: Final = (*RAFT, *CONTROLLER, *OWN, *PROCESS)
-
-BY_KEY: Final = {metric.key: metric for metric in METRICS}

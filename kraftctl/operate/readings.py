@@ -21,7 +21,6 @@ from kraftctl_security.exposition import Buckets, Samples, Value
 API_NAMES: Final = {key.value: key.name for key in ApiKey}
 
 BOUNDS_SECONDS: Final = tuple(bound_ns / 1e9 for bound_ns in BOUNDS_NS)
-BOUNDS_MS: Final = tuple(bound_ns / 1e6 for bound_ns in BOUNDS_NS)
 
 
 def read(watch: Watch) -> Samples:

@@ -39,9 +39,7 @@ class ElectionState(Value):
         return None if self.voted_id < 0 else ReplicaKey(self.voted_id, self.voted_directory_id)
 
     def voted_for(self, candidate: ReplicaKey) -> bool:
-        """Returns whether the vote is for `key`. A vote without directory id (data version 0) counts for
-        any.
-        """
+        """Returns whether the vote is for `candidate`; one without directory id (data version 0) fits any."""
         vote = self.voted_key()
         return vote is not None and is_same_replica(vote, candidate)
 

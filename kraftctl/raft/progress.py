@@ -38,7 +38,7 @@ def state_changed(core: RaftCore, old: EpochState, new: EpochState) -> None:
     if isinstance(new, Leader):
         watch.elected()
     elif isinstance(new, Candidate):
-        watch.is_candidate()
+        watch.became_candidate()
     suspect(core)
 
 

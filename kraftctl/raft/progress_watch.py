@@ -39,7 +39,7 @@ class ProgressWatch:
     def elected(self) -> None:
         self.wins_count += 1
 
-    def is_candidate(self) -> None:
+    def became_candidate(self) -> None:
         self.elections_count += 1
 
     def stalls(self) -> None:

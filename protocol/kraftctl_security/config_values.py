@@ -6,7 +6,6 @@ from kraftctl_protocol.java_values import parse_boolean, parse_integer, split_li
 from kraftctl_security.resolved_properties import HIDDEN, ResolvedProperties
 
 INT_MAX = 2**31 - 1
-LONG_MAX = 2**63 - 1
 
 
 class ConfigException(Exception):

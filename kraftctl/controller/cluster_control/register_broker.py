@@ -62,7 +62,9 @@ NO_STORED_EPOCH = -2
 def register_broker(
     state: ControllerState, context: RequestContext, request: Message, moment: Moment
 ) -> ControllerResult:
-    """Returns the registration, or why it is refused. The epoch in the response is valid once committed."""
+    """Returns the first slice: the registration, why it is refused, or a part of the cleanup after the last
+    incarnation. The epoch in the response, which the last slice has, is valid once committed.
+    """
     assert isinstance(request, BrokerRegistrationRequest)
     return BrokerRegistering(state, request, context.version).next_slice(moment)
 

@@ -46,7 +46,7 @@ API_NAMES = {key.value: key.name for key in ApiKey}
 
 
 class Listener:
-    """A bound endpoint. The `server` has the open connections of all listeners."""
+    """Binds one endpoint and accepts its connections, which `server` keeps."""
 
     def __init__(self, server: SocketServer, endpoint: Endpoint) -> None:
         self.endpoint = endpoint

@@ -197,13 +197,13 @@ class FrameLimits:
 
 
 def lacks_right(controller: QuorumController, context: RequestContext) -> bool:
-    """Whether the right on the cluster is denied that the API needs; False while that is not known."""
+    """Returns whether the right on the cluster that the API needs is denied; False while not known."""
     error = controller.why_refused(context, logs_grant=False, logs_denial=False)
     return error is not None and error.error == Errors.CLUSTER_AUTHORIZATION_FAILED
 
 
 def receive_request(frame: bytes) -> ReceivedRequest | str:
-    """What the frame contains, or why the connection has to be closed."""
+    """Returns the request in the frame, or, as text, why the connection has to be closed."""
     try:
         head = decode_request_head(frame)
         api = served_api(head.api_key, head.version)

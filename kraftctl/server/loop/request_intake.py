@@ -71,7 +71,7 @@ class RequestIntake(RequestHandler):
         respond: Respond,
         decoded_bytes: int = 0,
     ) -> int:
-        """Hands a request to the node; unless cancelled, `respond` is called once, maybe inside."""
+        """Hands a request to the node. `respond` is called once, possibly in here, unless it is cancelled."""
         of_voter = isinstance(content, Message) and self.is_voter(fetching_replica(content))
         request_id = self._network.accept(
             respond, context.client_address, of_voter=of_voter, decoded_bytes=decoded_bytes

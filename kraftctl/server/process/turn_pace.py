@@ -1,9 +1,9 @@
 """Limits the long work of a turn of the loop, so that heartbeats wait for milliseconds only.
 
 A turn takes TURN_NS when the loop has little else to do. When other work fills the loop, there are few
-turns, and each takes a share of the time that has passed since the last one, at most TURN_NS_MAX. So work
-that needs `w` seconds of computing is done after about w / SHARE seconds as long as a round of the loop
-takes less than TURN_NS_MAX / SHARE, about 130 ms.
+turns, and each takes SHARE_PERCENT of the time that has passed since the last one, at most TURN_NS_MAX. So
+work that needs `w` seconds of computing is done after about 7 * w seconds, if a round of the loop takes less
+than 130 ms.
 
 A snapshot yields to the slices of requests: while they have turns, it has its share without the minimum. But
 it keeps old values of whatever changes, so it has to end: once it has taken DEADLINE_NS, each of its turns

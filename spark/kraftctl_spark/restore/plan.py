@@ -81,9 +81,7 @@ def plan_of(
     with_replicas: bool,
     not_known: tuple[NotRestored, ...] = (),
 ) -> Plan:
-    """Returns the plan that restores `state`; with `with_replicas`, on the same brokers as far as they
-    exist.
-    """
+    """Returns the plan that restores `state`, which with `with_replicas` names each partition's brokers."""
     topics = [
         PlannedTopic(
             name, len(topic.replicas), topic.replication_factor, topic.replicas if with_replicas else None
