@@ -92,6 +92,14 @@ FAULTS = (
         "Where a client or a gateway repeats a request, the table loses its manifests, and all reads fail.",
     ),
     PlantedFault(
+        "a-rest-catalog-is-asked-for-few-snapshots",
+        f"{PUBLISH}/iceberg.py",
+        "        catalog.properties.pop(SNAPSHOT_LOADING_MODE, None)",
+        "        ",
+        (f"{REST}::test_old_snapshots_end",),
+        "Snapshots of a table never end where a catalog sends only those of branches and tags.",
+    ),
+    PlantedFault(
         "a-namespace-that-is-there-is-made",
         f"{PUBLISH}/iceberg.py",
         "            return create()\n        except NoSuchNamespaceError as",

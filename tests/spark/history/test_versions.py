@@ -30,7 +30,7 @@ from kraftctl_spark.history.stage import ONE_BY_ONE, HistoryStage
 from kraftctl_spark.history.versions.kinds import KINDS, PARTITIONS
 from kraftctl_spark.log import log_range
 from kraftctl_spark.tables.compaction import compact
-from kraftctl_spark.tables.manifest import ExportRefusedError
+from kraftctl_spark.tables.manifest import ExportRefusedError, Manifest
 from kraftctl_spark.tables.output import Output
 from tests.spark.fake_controller import FakeController, FakeQuorum
 from tests.spark.metadata_histories import EPOCH, History, generate
@@ -163,16 +163,22 @@ def open_rows(stage: HistoryStage) -> dict[str, pa.Table]:
     return found | {PARTITIONS.name: pa.concat_tables([SCHEMAS[PARTITIONS.name].empty_table(), *parts])}
 
 
-def test_records_of_all_types_come_in_the_order_of_the_log(
-    history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """From many files per type, and in small steps: each step is behind the one before it."""
+@pytest.fixture
+def many_files(history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Manifest:
+    """Has many files per type, of which a step reads few records."""
     monkeypatch.setattr(log_range, "OFFSETS_PER_RANGE", 50)
     monkeypatch.setattr(raw_records, "RECORDS_PER_STEP", 20)
     export(history, tmp_path, [history.end])
     (manifest,) = Output(tmp_path).manifests()
+    return manifest
+
+
+def test_records_of_all_types_come_in_the_order_of_the_log(
+    history: History, many_files: Manifest, tmp_path: Path
+) -> None:
+    """Each step is behind the one before it."""
     places = []
-    for step in steps_of(tmp_path, [manifest], 100):
+    for step in steps_of(tmp_path, [many_files], 100):
         found = [place for rows in step.tables.values() for place in rows.column("place").to_pylist()]
         places += sorted(found)
     assert places == sorted(places)
@@ -181,13 +187,9 @@ def test_records_of_all_types_come_in_the_order_of_the_log(
 
 
 def test_a_step_reads_only_up_to_its_end(
-    history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    many_files: Manifest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of types with few records, too, which would all fit into one step."""
-    monkeypatch.setattr(log_range, "OFFSETS_PER_RANGE", 50)
-    monkeypatch.setattr(raw_records, "RECORDS_PER_STEP", 20)
-    export(history, tmp_path, [history.end])
-    (manifest,) = Output(tmp_path).manifests()
+    """A type with few records would fit into one step."""
     begun: list[int] = []
     read = raw_records._Rows._read
 
@@ -196,7 +198,7 @@ def test_a_step_reads_only_up_to_its_end(
         return read(rows, group)
 
     monkeypatch.setattr(raw_records._Rows, "_read", noted)
-    for step in steps_of(tmp_path, [manifest]):
+    for step in steps_of(tmp_path, [many_files]):
         last = max(place for rows in step.tables.values() for place in rows.column("place").to_pylist())
         assert max(begun) <= last
     assert len(begun) > 50
